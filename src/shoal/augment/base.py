@@ -1,0 +1,154 @@
+"""What every augmenter promises.
+
+The augmentation of a text depends on the seed, the view and the text alone, so it is the same whatever texts
+stand beside it and in whatever order: each text gets a generator of its own, seeded by a hash of the three.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from shoal.augment.words import Word, n_changes, splice, split_words
+from shoal.errors import ParameterError
+
+Progress = Callable[[int, int], None]
+
+
+class Augmenter(ABC):
+    """Rewrites texts so that their meaning stays.
+
+    Attributes
+    ----------
+    name : str
+        The name in spec strings.
+    changes_text : bool
+        False when the texts stay as they are and the views differ by dropout alone.
+    spec_parameter : str or None
+        The parameter that a spec string such as ``"wordnet:0.1"`` sets after the colon.
+    """
+
+    name: str
+    changes_text: bool = True
+    spec_parameter: ClassVar[str | None] = None
+    _batch_size: ClassVar[int] = 256
+
+    @property
+    def fingerprint(self) -> str:
+        """Everything but seed, view and text that decides the result; part of the cache's key."""
+        return json.dumps([self.name, self._identity()], sort_keys=True)
+
+    def augment(
+        self, texts: Sequence[str], seed: int, view: int = 0, progress: Progress | None = None
+    ) -> list[str]:
+        """Augment texts; one that cannot be changed comes back as it is.
+
+        Parameters
+        ----------
+        texts : sequence of str
+        seed : int
+        view : int
+            0 for the left view, 1 for the right one.
+        progress : callable, optional
+            Called with (done, total) after each batch, in distinct texts.
+
+        Returns
+        -------
+        list of str
+            In the order of `texts`.
+
+        Examples
+        --------
+        >>> from shoal.augment import WordDeletion
+        >>> WordDeletion(strength=0.3).augment(["one two three four", ""], seed=0)
+        ['one three four', '']
+        """
+        distinct = [text for text in dict.fromkeys(texts) if text.strip()]
+        rewritten: dict[str, str] = {}
+        for start in range(0, len(distinct), self._batch_size):
+            batch = distinct[start : start + self._batch_size]
+            rewritten.update(zip(batch, self._rewrite(batch, seed, view), strict=True))
+            if progress is not None:
+                progress(start + len(batch), len(distinct))
+        return [rewritten.get(text, text) for text in texts]
+
+    @abstractmethod
+    def _rewrite(self, texts: list[str], seed: int, view: int) -> list[str]:
+        """Rewrite one batch of distinct texts, none of them blank."""
+
+    def _identity(self) -> Mapping[str, object]:
+        """Parameters and resources, ready for JSON."""
+        return {}
+
+    def _rng(self, seed: int, view: int, text: str) -> np.random.Generator:
+        """Give a text the generator that is its own."""
+        key = f"{self.name}\0{seed}\0{view}\0{text}".encode("utf-8", "surrogatepass")
+        return np.random.default_rng(int.from_bytes(hashlib.sha256(key).digest(), "big"))
+
+
+class WordAugmenter(Augmenter):
+    """Changes a share of the words of each text, one word at a time.
+
+    Parameters
+    ----------
+    strength : float
+        Share of the words to change; the paper tries 0.1, 0.2 and 0.3. At least one word, if any will change.
+    """
+
+    spec_parameter = "strength"
+
+    def __init__(self, strength: float = 0.2) -> None:
+        self.strength = check_strength(self.name, strength)
+
+    def _identity(self) -> Mapping[str, object]:
+        return {"strength": self.strength}
+
+    def _rewrite(self, texts: list[str], seed: int, view: int) -> list[str]:
+        return [self._rewrite_text(text, self._rng(seed, view, text)) for text in texts]
+
+    def _rewrite_text(self, text: str, rng: np.random.Generator) -> str:
+        """Try the words in random order until enough have changed."""
+        words = split_words(text)
+        replacements: dict[Word, str] = {}
+        for position in rng.permutation(len(words)):
+            if len(replacements) == n_changes(len(words), self.strength):
+                break
+            replacement = self._replace(words[position].text, rng)
+            if replacement is not None:
+                replacements[words[position]] = replacement
+        return splice(text, replacements)
+
+    @abstractmethod
+    def _replace(self, word: str, rng: np.random.Generator) -> str | None:
+        """Give another word, or None when this one has to stay."""
+
+
+def check_strength(name: str, strength: float) -> float:
+    """Refuse a share of words outside (0, 1].
+
+    Parameters
+    ----------
+    name : str
+        The augmenter's name, for the message.
+    strength : float
+
+    Returns
+    -------
+    float
+        The same value.
+
+    Examples
+    --------
+    >>> check_strength("wordnet", 0.2)
+    0.2
+    """
+    if not 0 < strength <= 1:
+        raise ParameterError(
+            f"{name}: strength={strength} but a share of words is above 0 and at most 1; pass 0.1, 0.2 or 0.3."
+        )
+    return strength

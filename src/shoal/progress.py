@@ -1,0 +1,96 @@
+"""A progress line with the time left, for anything that takes longer than two seconds.
+
+Library code writes ``with progress("Encoding", total) as bar: … bar.advance(n)``. Nothing is shown before
+two seconds have passed, nor when standard error is not a terminal, nor when ``SHOAL_QUIET`` is set.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+PATIENCE_SECONDS = 2.0
+
+
+class progress:  # noqa: N801 - used as a verb, like `open`
+    """Show how far a piece of work has come, on standard error.
+
+    Parameters
+    ----------
+    label : str
+        What is going on.
+    total : int
+        How many units there are.
+    unit : str, default="texts"
+        What a unit is.
+
+    Examples
+    --------
+    >>> with progress("Counting", total=3) as bar:
+    ...     for _ in range(3):
+    ...         bar.advance(1)
+    """
+
+    def __init__(self, label: str, total: int, unit: str = "texts") -> None:
+        self.label = label
+        self.total = total
+        self.unit = unit
+        self._done = 0
+        self._display: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> progress:
+        self._started = time.monotonic()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._display is not None:
+            self._display.stop()
+
+    def advance(self, units: int, detail: str = "") -> None:
+        """Count ``units`` as done; ``detail`` is a short text shown beside the bar."""
+        self._done += units
+        if self._display is None:
+            if os.environ.get("SHOAL_QUIET") or time.monotonic() - self._started < PATIENCE_SECONDS:
+                return
+            self._open()
+        if self._display is not None and self._task is not None:
+            self._display.update(self._task, completed=self._done, detail=detail)
+
+    def _open(self) -> None:
+        """Draw the bar for the first time, if anybody can see it."""
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        console = Console(stderr=True)
+        if not (console.is_terminal or console.is_jupyter):
+            self._started = float("inf")  # nobody is watching: never ask again
+            return
+        self._display = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn(self.unit),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[detail]}"),
+            console=console,
+            transient=True,
+        )
+        self._task = self._display.add_task(self.label, total=self.total, detail="")
+        self._display.start()
