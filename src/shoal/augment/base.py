@@ -92,7 +92,7 @@ class Augmenter(ABC):
 
 
 class WordAugmenter(Augmenter):
-    """Changes a share of the words of each text, one word at a time.
+    """Changes a share of the words of each text.
 
     Parameters
     ----------
@@ -103,7 +103,12 @@ class WordAugmenter(Augmenter):
     spec_parameter = "strength"
 
     def __init__(self, strength: float = 0.2) -> None:
-        self.strength = check_strength(self.name, strength)
+        if not 0 < strength <= 1:
+            raise ParameterError(
+                f"{self.name}: strength={strength} but a share of words is above 0 and at most 1; "
+                "pass 0.1, 0.2 or 0.3."
+            )
+        self.strength = strength
 
     def _identity(self) -> Mapping[str, object]:
         return {"strength": self.strength}
@@ -123,32 +128,6 @@ class WordAugmenter(Augmenter):
                 replacements[words[position]] = replacement
         return splice(text, replacements)
 
-    @abstractmethod
     def _replace(self, word: str, rng: np.random.Generator) -> str | None:
         """Give another word, or None when this one has to stay."""
-
-
-def check_strength(name: str, strength: float) -> float:
-    """Refuse a share of words outside (0, 1].
-
-    Parameters
-    ----------
-    name : str
-        The augmenter's name, for the message.
-    strength : float
-
-    Returns
-    -------
-    float
-        The same value.
-
-    Examples
-    --------
-    >>> check_strength("wordnet", 0.2)
-    0.2
-    """
-    if not 0 < strength <= 1:
-        raise ParameterError(
-            f"{name}: strength={strength} but a share of words is above 0 and at most 1; pass 0.1, 0.2 or 0.3."
-        )
-    return strength
+        raise NotImplementedError

@@ -25,7 +25,7 @@ class CharSwap(WordAugmenter):
     Examples
     --------
     >>> CharSwap(strength=0.5).augment(["database connection"], seed=0)
-    ['database connestion']
+    ['dtabase connection']
     """
 
     name = "char_swap"

@@ -22,7 +22,7 @@ class Compose(Augmenter):
     >>> both.name
     'word_deletion+char_swap'
     >>> both.augment(["restart the server after every update"], seed=0)
-    ['restart the server every updater']
+    ['restrt the server every update']
     """
 
     def __init__(self, augmenters: Sequence[Augmenter]) -> None:

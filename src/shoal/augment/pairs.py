@@ -91,7 +91,7 @@ def augmented_pair(
     >>> from shoal.augment import CharSwap
     >>> pairs = augmented_pair(["database connection", "ok"], CharSwap(), seed=0)
     >>> pairs.left, pairs.left_report.unchanged
-    (['database connestion', 'ok'], 1)
+    (['dtabase connection', 'ok'], 1)
     """
     augmenters = augmenter if isinstance(augmenter, tuple) else (augmenter, augmenter)
     left, right = (_view(texts, each, seed, view, cache, progress) for view, each in enumerate(augmenters))

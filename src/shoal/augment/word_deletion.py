@@ -34,6 +34,3 @@ class WordDeletion(WordAugmenter):
             return text
         deleted = set(rng.choice(words, size=n_deleted, replace=False).tolist())
         return " ".join(token for position, token in enumerate(tokens) if position not in deleted)
-
-    def _replace(self, word: str, rng: np.random.Generator) -> str | None:
-        return ""

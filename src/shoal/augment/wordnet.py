@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from shoal.augment.base import WordAugmenter
-from shoal.augment.words import match_case
 from shoal.augment.wordnet_files import WordNetFiles, find_wordnet
+from shoal.augment.words import match_case
 
 
 class WordNetSubstitution(WordAugmenter):

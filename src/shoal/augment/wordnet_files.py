@@ -35,7 +35,7 @@ class WordNetNotFoundError(MissingExtraError):
         ImportError.__init__(
             self,
             f"WordNet's files (index.noun, data.noun, …) are in none of {', '.join(map(str, places))}; "
-            "install Debian's package wordnet-base, run nltk.download('wordnet'), or pass wordnet_dir=FOLDER.",
+            "install Debian's wordnet-base, run nltk.download('wordnet'), or pass wordnet_dir=FOLDER.",
         )
 
 
@@ -58,7 +58,7 @@ def find_wordnet(wordnet_dir: str | Path | None = None) -> Folder:
 
     Examples
     --------
-    >>> find_wordnet("no/such/folder")
+    >>> find_wordnet("no/such/folder")  # doctest: +ELLIPSIS, +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     ...
     shoal.augment.wordnet_files.WordNetNotFoundError: WordNet's files ... or pass wordnet_dir=FOLDER.
@@ -69,7 +69,9 @@ def find_wordnet(wordnet_dir: str | Path | None = None) -> Folder:
         places = [data / "corpora" / "wordnet" for data in _nltk_data_folders()]
         places.append(Path("/usr/share/wordnet"))
     for place in places:
-        if all((place / f"{kind}.{part}").is_file() for kind in ("index", "data") for part in _PARTS_OF_SPEECH):
+        if all(
+            (place / f"{kind}.{part}").is_file() for kind in ("index", "data") for part in _PARTS_OF_SPEECH
+        ):
             return place
         if zipfile.is_zipfile(archive := place.with_suffix(".zip")):
             return zipfile.Path(archive) / "wordnet"
@@ -111,13 +113,15 @@ class WordNetFiles:
         list of str
             In WordNet's order, without repetition; words joined by "_" in the files come apart.
         """
-        found = dict.fromkeys(other for part, at in self._senses.get(word, ()) for other in self._words(part, at))
+        found = dict.fromkeys(
+            other for part, at in self._senses.get(word, ()) for other in self._words(part, at)
+        )
         return [other for other in found if other.lower() != word]
 
     @cached_property
     def _senses(self) -> dict[str, list[tuple[str, int]]]:
         """Base form -> part of speech and byte offset of each sense, by frequency."""
-        senses = defaultdict(list)
+        senses: dict[str, list[tuple[str, int]]] = defaultdict(list)
         for part, index in self._indexes.items():
             for line in index.splitlines():
                 if not line.startswith(" "):  # the licence

@@ -265,7 +265,7 @@ def _frame_of(data: Any) -> tuple[pl.DataFrame, dict[str, int]]:
         if hasattr(data, "columns"):
             return frame_of_columns(data.columns, (data.iloc[:, i].tolist() for i in range(data.shape[1])))
         return frame_of_columns(["text" if data.name is None else data.name], [data.tolist()])
-    if hasattr(data, "with_format") and hasattr(data, "column_names") and hasattr(data, "__len__"):
+    if hasattr(data, "with_format") and hasattr(data, "select"):
         data = data.with_format("arrow")[
             :
         ]  # datasets: honours select and shuffle, which its raw table does not

@@ -40,11 +40,9 @@ FORMATS = {
     ".txt": "txt",
 }
 
-# RFC 4180 with tabs, from the first to the last character. A quoted field may hold tabs or line ends but not
-# both: that is a stray quote which runs on into the next row. Possessive, hence linear.
-_CONSISTENT_TSV = re.compile(
-    r"""(?:(?:"(?:(?:[^"\t]|"")*+|(?:[^"\r\n]|"")*+)"(?!")|[^"\t\r\n]*+)(?:[\t\r\n]|\Z))*+"""
-)
+# RFC 4180 with tabs, from the first to the last character; {} is what a quoted field may not hold.
+# Possessive, hence linear.
+_TSV_GRAMMAR = r"""(?:(?:"(?:[^"{}]|"")*+"|[^"\t\r\n]*+)(?:[\t\r\n]|\Z))*+"""
 
 
 def read_table(
@@ -62,10 +60,11 @@ def read_table(
     - csv, tsv: the first row is the header. A csv whose header has no comma may use ``;`` or tabs. Cells stay
       strings (``007`` stays ``007``), empty cells are missing. Quoted fields with line ends work. A row whose
       quotes break the grammar of RFC 4180 is taken literally as one line, so that it never swallows the next
-      (``stray_quotes`` such rows); in a tsv one such quote turns quoting off for the whole file. Either way
-      ``quoting`` is ``"off"``. Too few fields: the rest is missing (``short_rows``). Too many: an error,
-      unless the surplus is empty or the table has one column, whose row is then put together again
-      (``joined_rows``). Blank lines are rows only in a one-column table.
+      (``stray_quotes`` such rows); in a tsv one such quote, or quotes that pair across rows although every
+      line has the same number of tabs, turn quoting off for the whole file. Either way ``quoting`` is
+      ``"off"``. Too few fields: the rest is missing (``short_rows``). Too many: an error, unless the surplus
+      is empty or the table has one column, whose row is then put together again (``joined_rows``). Blank
+      lines are rows only in a one-column table.
     - json: a list of objects, a list of texts, or an object of columns. jsonl: one object or text a line. The
       columns are the union of the keys; nested values become their JSON text.
     - xlsx: the first sheet, every cell as a string; empty rows at the end are not rows.
@@ -106,7 +105,7 @@ def read_table(
     ([('007', 'hello'), ('008', None)], {'encoding': 'utf-8', 'short_rows': 1})
     """
     name, raw = _read_bytes(source)
-    kind = _format_of(name, raw, format)
+    kind = _format_of(name, raw, format, guess=not _is_path(source))
     notes: dict[str, Any] = {}
     try:
         if kind in _BINARY_READERS:
@@ -161,19 +160,24 @@ def _decoded(text: str, encoding: str) -> tuple[str, dict[str, Any]]:
     return text, {"encoding": encoding} | ({"replaced_characters": replaced} if replaced else {})
 
 
+def _is_path(source: object) -> bool:
+    """Tell a path from a stream and from ``-``."""
+    return isinstance(source, (str, Path)) and str(source) != "-"
+
+
 def _read_bytes(source: str | Path | BinaryIO) -> tuple[str, bytes]:
     """Read it all, unzipped, with a name for messages."""
-    if isinstance(source, (str, Path)) and str(source) != "-":
-        name, raw = str(source), _file_bytes(Path(source).expanduser())
+    if _is_path(source):
+        name, raw = str(source), _file_bytes(Path(str(source)).expanduser())
     else:
-        stream: Any = sys.stdin.buffer if source == "-" else source
+        stream: Any = sys.stdin.buffer if str(source) == "-" else source
         if not hasattr(stream, "read"):
             raise DataError(
                 f"cannot read {type(source).__name__}; give a path or a file, or use Corpus.of(data)."
             )
         raw = stream.read()
         raw = raw.encode("utf-8", "replace") if isinstance(raw, str) else raw
-        name = "standard input" if source == "-" else str(getattr(stream, "name", "the stream"))
+        name = "standard input" if str(source) == "-" else str(getattr(stream, "name", "the stream"))
     if raw.startswith(b"\x1f\x8b") or (raw and name.lower().endswith(".gz")):
         try:
             raw = gzip.decompress(raw)
@@ -187,20 +191,18 @@ def _read_bytes(source: str | Path | BinaryIO) -> tuple[str, bytes]:
 def _file_bytes(path: Path) -> bytes:
     """Read a file, or say why not."""
     try:
-        if path.is_dir():
-            raise DataError(f"{path} is a folder; give one file in it.")
         return path.read_bytes()
     except FileNotFoundError as error:
         raise DataError(f"no such file: {path}; check the path (looked in {Path.cwd()}).") from error
+    except IsADirectoryError as error:
+        raise DataError(f"{path} is a folder; give one file in it.") from error
     except PermissionError as error:
         raise DataError(f"no permission to read {path}; change its permissions or copy it.") from error
-    except DataError:
-        raise
     except (OSError, ValueError) as error:
         raise DataError(f"{str(path)!r} cannot be read ({error}); check the path.") from error
 
 
-def _format_of(name: str, raw: bytes, format: str | None) -> str | None:
+def _format_of(name: str, raw: bytes, format: str | None, guess: bool) -> str | None:
     """Find the format by request, by suffix or by the first bytes; None if the text must tell."""
     known = " ".join(FORMATS)
     if format is not None:
@@ -211,7 +213,7 @@ def _format_of(name: str, raw: bytes, format: str | None) -> str | None:
     suffix = Path(name.lower().removesuffix(".gz")).suffix
     if suffix in FORMATS:
         return FORMATS[suffix]
-    if name in ("standard input", "the stream") or name.isdigit():  # a pipe's name is its number
+    if guess:
         return {b"PAR1": "parquet", b"PK\x03\x04": "xlsx"}.get(raw[:4])
     raise DataError(
         f"{name} has an unknown suffix {suffix!r}; the suffixes are {known} (each also .gz), or pass format."
@@ -220,27 +222,22 @@ def _format_of(name: str, raw: bytes, format: str | None) -> str | None:
 
 def _guess(text: str) -> str:
     """Guess the format of a text, by the rule of `read_table`."""
-    first, _, rest = text.lstrip().partition("\n")
-    if re.match(r'\{\s*"|\[\s*[{"]', text.lstrip()):
+    first, *rest = re.split(r"[\r\n]+", text.strip(), maxsplit=1)
+    if re.match(r'\{\s*"|\[\s*[{"]', text.strip()):
         try:
             record = json.loads(first)
         except ValueError:
             return "json"
-        columns = (
-            isinstance(record, dict)
-            and not rest.strip()
-            and all(isinstance(v, list) for v in record.values())
-        )
-        return "jsonl" if isinstance(record, dict) and not columns else "json"
+        columns = isinstance(record, dict) and all(isinstance(cell, list) for cell in record.values())
+        return "jsonl" if isinstance(record, dict) and (rest or not columns) else "json"
     if "\t" in first:
         return "tsv"
     fields = [field.strip(' "\r').lower() for field in first.split(_separator(first))]
     if {*TEXT_NAMES, "id", "label"} & {*fields} and all(len(field.split()) <= 3 for field in fields):
         return "csv"
-    records, _ = _records(_lines(text)[:101], _separator(first), csv.QUOTE_MINIMAL)
-    return (
-        "csv" if len(fields) > 1 and {len(cells) for _, cells in records if cells} == {len(fields)} else "txt"
-    )
+    records, _ = _records(_lines(text), _separator(first), csv.QUOTE_MINIMAL)
+    widths = {len(cells) for _, cells in records[:101] if cells}
+    return "csv" if len(widths) == 1 and widths != {1} else "txt"
 
 
 def _lines(text: str) -> list[str]:
@@ -284,7 +281,7 @@ def _records(
 
 def _read_delimited(text: str, separator: str | None = None) -> Table:
     """Read a tsv if the separator is a tab, otherwise a csv, whose header tells the separator."""
-    off = separator == "\t" and '"' in text and not _CONSISTENT_TSV.fullmatch(text)
+    off = separator == "\t" and '"' in text and not _has_tidy_quotes(text)
     separator = separator or _separator(re.split(r"[\r\n]", text.lstrip(), maxsplit=1)[0])
     records, stray = _records(_lines(text), separator, csv.QUOTE_NONE if off else csv.QUOTE_MINIMAL)
     (_, header), *body = itertools.dropwhile(lambda record: not record[1], records)
@@ -299,6 +296,18 @@ def _read_delimited(text: str, separator: str | None = None) -> Table:
     return frame.with_columns(pl.when(pl.all() != "").then(pl.all())), notes | {
         k: n for k, n in counts.items() if n
     }
+
+
+def _has_tidy_quotes(text: str) -> bool:
+    """Tell whether a tsv follows RFC 4180 throughout.
+
+    If every line already has the same number of tabs, the lines are the rows, and a quoted field that runs
+    over several of them is two stray quotes that happen to pair.
+    """
+    tabs = {line.count("\t") for line in _lines(text) if line.strip()}
+    return (
+        re.fullmatch(_TSV_GRAMMAR.format(r"\r\n" if len(tabs) == 1 and tabs != {0} else ""), text) is not None
+    )
 
 
 def _rectangle(
@@ -343,7 +352,7 @@ def _read_json(text: str) -> Table:
 def _read_jsonl(text: str) -> Table:
     """Read one JSON value a line; blank lines hold none."""
     lines = ((number, line) for number, line in enumerate(_lines(text), start=1) if line.strip())
-    return _noted(frame_of_items([_parsed(line, number) for number, line in lines]))
+    return _noted(frame_of_items([_parsed(line.strip(), number) for number, line in lines]))
 
 
 def _parsed(text: str, line: int = 1) -> Any:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from shoal.cache import cache_folder, write_atomically
+from shoal.cache import cache_folder, sha256_of, write_atomically
 from shoal.errors import ModelError
 
 BUILTIN = "builtin"
@@ -59,12 +59,6 @@ def _verify_once(file: Path, expected: str) -> None:
         )
     with contextlib.suppress(OSError):  # a read-only home only means that the check is repeated
         write_atomically(stamp, json.dumps(seen).encode())
-
-
-def sha256_of(file: Path) -> str:
-    """Return the hex sha256 of a file's content."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def load_backbone(name: str) -> tuple[Any, Any]:

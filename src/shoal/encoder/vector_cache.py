@@ -7,6 +7,7 @@ import hashlib
 import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,13 @@ from shoal.cache import cache_folder, write_atomically
 
 # Oldest files go first when the cache holds more than this.
 LIMIT_BYTES = 4 * 1024**3
+
+
+class Encoded(NamedTuple):
+    """Vectors, and how many of their texts were not read to the end."""
+
+    vectors: NDArray[np.float32]
+    truncated: int
 
 
 def vector_key(fingerprint: str, texts: Sequence[str]) -> str:
@@ -27,9 +35,7 @@ def vector_key(fingerprint: str, texts: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
-def cached_vectors(
-    key: str, compute: Callable[[], NDArray[np.float32]], folder: Path | None = None
-) -> NDArray[np.float32]:
+def cached_vectors(key: str, compute: Callable[[], Encoded], folder: Path | None = None) -> Encoded:
     """Return the vectors kept under ``key``; compute and keep them if there are none that can be read.
 
     Parameters
@@ -50,30 +56,32 @@ def cached_vectors(
     folder = folder or cache_folder() / "vectors"
     file = folder / f"{key}.vectors"
     with contextlib.suppress(OSError, ValueError, EOFError):
-        vectors = _unpack(file.read_bytes())
+        encoded = _unpack(file.read_bytes())
         file.touch()
-        return vectors
-    vectors = compute()
+        return encoded
+    encoded = compute()
     with contextlib.suppress(OSError):
-        write_atomically(file, _pack(vectors))
+        write_atomically(file, _pack(encoded))
         _evict(folder)
-    return vectors
+    return encoded
 
 
-def _pack(vectors: NDArray[np.float32]) -> bytes:
-    """Return a checksum followed by the array in numpy's own format."""
+def _pack(encoded: Encoded) -> bytes:
+    """Return a checksum, the count, and the array in numpy's own format."""
     stream = io.BytesIO()
-    np.save(stream, vectors, allow_pickle=False)
+    stream.write(encoded.truncated.to_bytes(8, "little"))
+    np.save(stream, encoded.vectors, allow_pickle=False)
     content = stream.getvalue()
     return hashlib.sha256(content).digest() + content
 
 
-def _unpack(packed: bytes) -> NDArray[np.float32]:
+def _unpack(packed: bytes) -> Encoded:
     """Undo :func:`_pack`; ValueError if a byte is not what it was."""
     checksum, content = packed[:32], packed[32:]
     if hashlib.sha256(content).digest() != checksum:
         raise ValueError("damaged vector file")
-    return np.asarray(np.load(io.BytesIO(content), allow_pickle=False), dtype=np.float32)
+    vectors = np.load(io.BytesIO(content[8:]), allow_pickle=False)
+    return Encoded(np.asarray(vectors, dtype=np.float32), int.from_bytes(content[:8], "little"))
 
 
 def _evict(folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import compress, pairwise
+from itertools import chain, compress, count, pairwise
 from textwrap import shorten
 
 import numpy as np
@@ -90,7 +90,7 @@ def describe(
     >>> texts = ["How to merge two Git branches", "Git branch deleted", "bake bread", "Bread without yeast"]
     >>> for cluster in describe(texts, [0, 0, 1, 1], n_clusters=2):
     ...     cluster.name, cluster.examples
-    ('Git, merge, branches', (0, 1))
+    ('Git branches, merge, deleted', (0, 1))
     ('bread, bake, yeast', (3, 2))
     """
     labels = _checked_labels(labels, len(texts), n_clusters)
@@ -123,11 +123,13 @@ def describe(
 
 def _overlap(counts: TermCounts, labels: np.ndarray, chosen: list[dict[int, float]]) -> np.ndarray:
     """Weight of the keywords a text holds, over the root of its length so that long texts do not win."""
-    weights = sparse.lil_matrix((counts.matrix.shape[1], len(chosen)), dtype=np.float64)
-    for cluster, own in enumerate(chosen):
-        weights[list(own), cluster] = list(own.values())
-    held = sparse.csr_matrix((counts.matrix > 0) @ weights.tocsr())
-    score = np.asarray(held[np.arange(len(labels)), labels], dtype=np.float64).ravel()
+    term = np.array([term for own in chosen for term in own], dtype=np.int64)
+    weight = np.array([weight for own in chosen for weight in own.values()], dtype=np.float64)
+    cluster = np.repeat(np.arange(len(chosen)), [len(own) for own in chosen])
+    weights = sparse.csr_matrix((weight, (term, cluster)), shape=(counts.matrix.shape[1], len(chosen)))
+    held = sparse.csr_matrix((counts.matrix > 0) @ weights)
+    one_hot = sparse.csr_matrix((np.ones(len(labels)), labels, np.arange(len(labels) + 1)), shape=held.shape)
+    score = np.asarray(held.multiply(one_hot).sum(axis=1), dtype=np.float64).ravel()
     length = np.asarray(counts.matrix.sum(axis=1), dtype=np.float64).ravel()
     return score / np.sqrt(np.maximum(length, 1.0))
 
@@ -152,16 +154,11 @@ def _names(keywords: Sequence[tuple[str, ...]], nearest: Sequence[str | None]) -
     names: list[str] = []
     taken: set[frozenset[str]] = set()
     for own, text in zip(keywords, nearest, strict=True):
-        words_in_name = own or (_fallback_name(text),)
-        for length in range(_KEYWORDS_IN_NAME, max(len(words_in_name), _KEYWORDS_IN_NAME) + 1):
-            name = words_in_name[:length]
-            if _same_name(name) not in taken:
-                break
-        number = 2
-        base = name
-        while _same_name(name) in taken:
-            name = (*base[:-1], f"{base[-1]} ({number})")
-            number += 1
+        best = own or (_fallback_name(text),)
+        short = best[:_KEYWORDS_IN_NAME]
+        extended = (best[:length] for length in range(len(short), len(best) + 1))
+        numbered = ((*short[:-1], f"{short[-1]} ({number})") for number in count(2))
+        name = next(name for name in chain(extended, numbered) if _same_name(name) not in taken)
         taken.add(_same_name(name))
         names.append(", ".join(name))
     return names

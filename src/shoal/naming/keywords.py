@@ -228,12 +228,14 @@ def _key(term: str) -> str:
 
 
 def _singular(word: str) -> str:
-    """Harman's S stemmer, for words long enough to be safe."""
-    if len(word) <= _SHORTEST_STEM or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+    """Take the plural away, in the manner of Harman's S stemmer, from words long enough to be safe."""
+    if len(word) <= _SHORTEST_STEM:
         return word
-    if word.endswith("ies"):
-        return word[:-3] + "y"
-    return word[:-1]
+    if word.endswith(("xes", "sses", "ches", "shes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    return word[:-2] + "y" if word.endswith("ie") else word
 
 
 def _row(matrix: sparse.csr_matrix, row: int) -> tuple[np.ndarray, np.ndarray]:

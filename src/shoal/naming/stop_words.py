@@ -111,9 +111,8 @@ _LISTS = {
     """,
 }
 # Characters and words of Chinese grammar. No other language is harmed by them, so they need no detection.
-_CHINESE = frozenset("的了是吗呢吧啊呀么什们我你您他她它这那哪谁也很着把被让给与或而但怎") | frozenset(
-    "可以 没有 一个 不是 如果 因为 所以 以及 还是 自己 已经 进行 需要 应该".split()
-)
+_CHINESE = frozenset("的了是吗呢吧啊呀么什们我你您他她它这那哪谁也很着把被让给与或而但怎")
+_CHINESE |= {"可以", "没有", "一个", "不是", "如果", "因为", "所以", "以及", "还是", "自己", "已经", "需要"}
 
 STOP_WORDS: dict[str, frozenset[str]] = {
     code: frozenset(text.casefold().split()) for code, text in _LISTS.items()

@@ -1,0 +1,40 @@
+# `make demo` and `make test` need nothing but Python 3.11 or later with pip: they make .venv themselves.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --retries 10 --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test check fast format clean
+
+demo: $(VENV)/.installed
+	$(BIN)/shoal demo --out demo-run --overwrite
+
+test: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n 2 --dist loadfile src tests
+
+# Only the tests that finish in seconds.
+fast: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" src tests
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# torch first, by its exact version: a bare requirement would bring gigabytes of CUDA packages.
+$(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) torch==2.13.0
+	$(PIP) -e .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(PIP) -e ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) demo-run .pytest_cache .mypy_cache .ruff_cache

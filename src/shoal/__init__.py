@@ -1,0 +1,56 @@
+"""Shoal groups short texts by meaning, names the groups, and sorts new texts the same way.
+
+>>> import shoal
+>>> shoal.__version__.count(".")
+2
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from shoal._version import __version__
+
+if TYPE_CHECKING:
+    from shoal.clustering import Cluster, Clustering
+    from shoal.corpus import Corpus
+    from shoal.errors import ShoalError
+    from shoal.methods import METHODS
+    from shoal.methods.persistence import load
+    from shoal.methods.two_stage import TwoStage
+
+# Imported when first asked for, so that `import shoal` answers at once.
+_HOMES = {
+    "Cluster": "shoal.clustering",
+    "Clustering": "shoal.clustering",
+    "Corpus": "shoal.corpus",
+    "METHODS": "shoal.methods",
+    "ShoalError": "shoal.errors",
+    "TwoStage": "shoal.methods.two_stage",
+    "load": "shoal.methods.persistence",
+}
+
+__all__ = [
+    "METHODS",
+    "Cluster",
+    "Clustering",
+    "Corpus",
+    "ShoalError",
+    "TwoStage",
+    "__version__",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its home."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,146 @@
+"""Words in context without a masked language model: the corpus's word space and a sentence encoder."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.augment.base import WordAugmenter
+from shoal.augment.word_space import WordSpace
+from shoal.augment.words import Word, match_case, n_changes, splice, split_words
+
+Encode = Callable[[list[str]], NDArray[np.floating]]
+
+_PROBE = ["The weather is fine today.", "How do I sort a list?"]
+_N_CLOSEST = 3  # the encoder's first few are equally good, and drawing among them keeps the views apart
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """A word that is to be replaced, and what could replace it."""
+
+    row: int
+    word: Word
+    candidates: list[str]
+    cosines: list[float]
+
+
+class NeighbourSubstitution(WordAugmenter):
+    """Replace a share of the words by near words of the corpus itself.
+
+    The offline stand-in for contextual substitution: the word space proposes, the sentence encoder chooses
+    those that leave the vector of the whole sentence closest to what it was. Without an encoder a candidate
+    is drawn in proportion to its cosine in the word space.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The corpus to learn the word space from.
+    strength : float
+        Share of the words to replace.
+    encode : callable, optional
+        list of str -> array of shape (n, d).
+    n_candidates : int
+        Nearest words considered for each word, words of the text itself left out. An encoder reads one
+        sentence for each, which is by far the largest cost.
+
+    Examples
+    --------
+    >>> corpus = ["fast red car", "fast red auto", "hot green tea"] * 5
+    >>> NeighbourSubstitution(corpus, strength=0.3, n_candidates=1).augment(["My Car!"], seed=0)
+    ['My Auto!']
+    """
+
+    name = "neighbour"
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        strength: float = 0.2,
+        encode: Encode | None = None,
+        n_candidates: int = 5,
+    ) -> None:
+        super().__init__(strength)
+        self.texts = texts
+        self.encode = encode
+        self.n_candidates = n_candidates
+        self._neighbours: dict[str, list[tuple[str, float]]] = {}
+
+    @cached_property
+    def _space(self) -> WordSpace:
+        """The word space, learnt on first use."""
+        return WordSpace.fit(self.texts)
+
+    def _identity(self) -> Mapping[str, object]:
+        corpus = hashlib.sha256()
+        for text in self.texts:
+            corpus.update(text.encode("utf-8", "surrogatepass") + b"\0")
+        # An encoder is known by what it answers: it may have been trained since.
+        answer = np.empty(0) if self.encode is None else np.asarray(self.encode(_PROBE), dtype=np.float64)
+        return {
+            **super()._identity(),
+            "corpus": corpus.hexdigest(),
+            "encoder": hashlib.sha256((np.round(answer, 3) + 0.0).tobytes()).hexdigest(),
+            "n_candidates": self.n_candidates,
+        }
+
+    def _rewrite(self, texts: list[str], seed: int, view: int) -> list[str]:
+        rngs = [self._rng(seed, view, text) for text in texts]
+        slots = [slot for row, text in enumerate(texts) for slot in self._slots(row, text, rngs[row])]
+        weights = (
+            self._by_cosine(slots) if self.encode is None else self._by_meaning(texts, slots, self.encode)
+        )
+        replacements: list[dict[Word, str]] = [{} for _ in texts]
+        for slot, weight in zip(slots, weights, strict=True):
+            chosen = rngs[slot.row].choice(len(slot.candidates), p=weight / weight.sum())
+            replacements[slot.row][slot.word] = slot.candidates[chosen]
+        return [splice(text, replaced) for text, replaced in zip(texts, replacements, strict=True)]
+
+    def _slots(self, row: int, text: str, rng: np.random.Generator) -> list[_Slot]:
+        """Choose the words to replace among those that have neighbours."""
+        words = split_words(text)
+        present = {word.text.lower() for word in words}
+        slots: list[_Slot] = []
+        for position in rng.permutation(len(words)):
+            if len(slots) == n_changes(len(words), self.strength):
+                break
+            word = words[position]
+            near = [(near, cosine) for near, cosine in self._near(word.text.lower()) if near not in present]
+            near = near[: self.n_candidates]
+            if near:
+                candidates = [match_case(candidate, word.text) for candidate, _ in near]
+                slots.append(_Slot(row, word, candidates, [cosine for _, cosine in near]))
+        return slots
+
+    def _near(self, word: str) -> list[tuple[str, float]]:
+        """Neighbours of a word, looked up once."""
+        if word not in self._neighbours:
+            self._neighbours[word] = self._space.neighbours(word, 2 * self.n_candidates)
+        return self._neighbours[word]
+
+    @staticmethod
+    def _by_cosine(slots: list[_Slot]) -> list[NDArray[np.float64]]:
+        """Weigh candidates by the word space."""
+        return [np.array(slot.cosines) for slot in slots]
+
+    @staticmethod
+    def _by_meaning(texts: list[str], slots: list[_Slot], encode: Encode) -> list[NDArray[np.float64]]:
+        """Weigh equally the few candidates that move the sentence least, each tried on its own."""
+        if not slots:
+            return []
+        tried = [splice(texts[slot.row], {slot.word: word}) for slot in slots for word in slot.candidates]
+        vectors = np.asarray(encode([*texts, *tried]), dtype=np.float64)
+        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        weights, start = [], len(texts)
+        for slot in slots:
+            closeness = vectors[start : start + len(slot.candidates)] @ vectors[slot.row]
+            start += len(slot.candidates)
+            weight = np.zeros(len(slot.candidates))
+            weight[np.argsort(-closeness, kind="stable")[:_N_CLOSEST]] = 1.0
+            weights.append(weight)
+        return weights

@@ -1,0 +1,54 @@
+"""What every clusterer of vectors offers."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+State = dict[str, NDArray[np.generic]]
+
+
+class Clusterer(Protocol):
+    """A partition of a vector space that was learnt from vectors.
+
+    ``scores`` is a pure function of one row: the cluster of a text is the arg max of its scores and the
+    probabilities are their softmax, so that the texts it was fitted on and texts never seen take the same way.
+    """
+
+    kind: ClassVar[str]
+    centers: Vectors
+
+    def scores(self, vectors: Vectors) -> NDArray[np.float64]:
+        """Return a log-score for each row and cluster, (n, n_clusters)."""
+
+    def state(self) -> State:
+        """Return the arrays that make it up, for safetensors."""
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Build it again from :meth:`state`."""
+
+
+def squared_distances(vectors: Vectors, others: Vectors) -> NDArray[np.float64]:
+    """Return the squared Euclidean distance of every row to every other row, (n, m).
+
+    Examples
+    --------
+    >>> squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]])).tolist()
+    [[25.0]]
+    """
+    products = vectors @ others.T
+    squares = (
+        np.einsum("ij,ij->i", vectors, vectors)[:, None] + np.einsum("ij,ij->i", others, others)[None, :] - 2 * products
+    )
+    return np.maximum(squares, 0).astype(np.float64)
+
+
+def cluster_means(vectors: Vectors, labels: NDArray[np.int64], n_clusters: int) -> Vectors:
+    """Return the mean vector of each cluster, (n_clusters, d); zeros for a cluster without members."""
+    sums = np.zeros((n_clusters, vectors.shape[1]), dtype=np.float64)
+    np.add.at(sums, labels, vectors)
+    return (sums / np.maximum(np.bincount(labels, minlength=n_clusters), 1)[:, None]).astype(np.float32)

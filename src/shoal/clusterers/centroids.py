@@ -1,0 +1,148 @@
+"""Clusters around centres: k-means, spherical k-means, mini-batch k-means."""
+
+from __future__ import annotations
+
+import warnings
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans, MiniBatchKMeans, kmeans_plusplus
+from sklearn.exceptions import ConvergenceWarning
+
+from shoal.clusterers.base import State, Vectors, squared_distances
+from shoal.progress import progress
+
+# The softmax over clusters uses a tenth of the mean squared distance to the own centre as its unit. On unit
+# vectors whose cosine to their centre is about one half that is softmax(20 cos), the temperature with which
+# the built-in encoder was trained.
+BANDWIDTH_SHARE = 0.1
+MINIBATCH_SIZE = 4096
+
+
+class Centroids:
+    """A partition by the nearest centre.
+
+    Parameters
+    ----------
+    centers : ndarray of shape (n_clusters, d)
+        The centres; unit vectors if ``spherical``.
+    bandwidth : float
+        Squared distance that counts as one unit of score.
+    spherical : bool
+        Rows are scaled to length one before they are compared.
+    """
+
+    kind: ClassVar[str] = "centroids"
+
+    def __init__(self, centers: Vectors, bandwidth: float, spherical: bool) -> None:
+        self.centers = centers
+        self.bandwidth = bandwidth
+        self.spherical = spherical
+
+    def scores(self, vectors: Vectors) -> NDArray[np.float64]:
+        """Return minus the squared distance to each centre, in units of the bandwidth."""
+        points = unit_rows(vectors) if self.spherical else vectors
+        return -squared_distances(points, self.centers) / self.bandwidth
+
+    def state(self) -> State:
+        """Return centres, bandwidth and geometry."""
+        return {
+            "centers": self.centers,
+            "bandwidth": np.array([self.bandwidth]),
+            "spherical": np.array([self.spherical], dtype=np.uint8),
+        }
+
+    @classmethod
+    def from_state(cls, state: State) -> Centroids:
+        """Build it again."""
+        centers = np.asarray(state["centers"], dtype=np.float32)
+        return cls(centers, float(state["bandwidth"][0]), bool(state["spherical"][0]))
+
+
+def unit_rows(vectors: Vectors) -> Vectors:
+    """Scale every row to length one; a zero row stays zero.
+
+    Examples
+    --------
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return unit
+
+
+def fit_kmeans(
+    vectors: Vectors, n_clusters: int, rng: np.random.RandomState, *, n_init: int = 10, max_iter: int = 300
+) -> Centroids:
+    """Lloyd's k-means with k-means++ starts; the best of ``n_init`` by inertia."""
+    model = KMeans(n_clusters, n_init=n_init, max_iter=max_iter, random_state=rng)
+    return _from_sklearn(model, vectors)
+
+
+def fit_minibatch_kmeans(
+    vectors: Vectors, n_clusters: int, rng: np.random.RandomState, *, n_init: int = 10, max_iter: int = 300
+) -> Centroids:
+    """k-means on mini-batches (Sculley 2010), for corpora on which Lloyd's iterations take too long."""
+    model = MiniBatchKMeans(
+        n_clusters, n_init=n_init, max_iter=max_iter, batch_size=MINIBATCH_SIZE, random_state=rng
+    )
+    return _from_sklearn(model, vectors)
+
+
+def _from_sklearn(model: KMeans | MiniBatchKMeans, vectors: Vectors) -> Centroids:
+    """Fit and keep the centres."""
+    with warnings.catch_warnings():  # fewer distinct points than clusters is checked, and said, by the caller
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(vectors)
+    centers = np.asarray(model.cluster_centers_, dtype=np.float32)
+    return Centroids(centers, _bandwidth(vectors, centers), spherical=False)
+
+
+def fit_spherical_kmeans(
+    vectors: Vectors, n_clusters: int, rng: np.random.RandomState, *, n_init: int = 10, max_iter: int = 300
+) -> Centroids:
+    """k-means by cosine (Dhillon and Modha 2001): unit vectors, unit centres; the best of ``n_init`` starts."""
+    points = np.ascontiguousarray(unit_rows(vectors), dtype=np.float32)
+    best, best_cohesion = None, -np.inf
+    with progress("k-means", n_init, unit="starts") as bar:
+        for _ in range(n_init):
+            seed = int(rng.randint(np.iinfo(np.int32).max))
+            start, _ = kmeans_plusplus(points, n_clusters, random_state=seed)
+            centers, cohesion = _spherical_lloyd(points, unit_rows(start), max_iter)
+            if cohesion > best_cohesion:
+                best, best_cohesion = centers, cohesion
+            bar.advance(1)
+    centers = best if best is not None else points[:n_clusters]
+    return Centroids(centers, _bandwidth(points, centers), spherical=True)
+
+
+def _spherical_lloyd(points: Vectors, centers: Vectors, max_iter: int) -> tuple[Vectors, float]:
+    """Alternate assignment and mean direction until no label moves; return centres and mean cosine."""
+    labels = np.full(len(points), -1)
+    for _ in range(max_iter):
+        similarity = points @ centers.T
+        moved = similarity.argmax(axis=1)
+        if np.array_equal(moved, labels):
+            break
+        labels = moved
+        nearest = similarity[np.arange(len(points)), labels]
+        centers = _mean_directions(points, labels, len(centers), nearest)
+    return centers, float((points @ centers.T).max(axis=1).mean())
+
+
+def _mean_directions(points: Vectors, labels: NDArray[np.int64], n_clusters: int, nearest: Vectors) -> Vectors:
+    """Return each cluster's mean direction; an empty cluster restarts at the point farthest from its centre."""
+    order = np.argsort(labels, kind="stable")
+    occupied, starts = np.unique(labels[order], return_index=True)
+    centers = np.zeros((n_clusters, points.shape[1]), dtype=np.float32)
+    centers[occupied] = np.add.reduceat(points[order], starts, axis=0)
+    empty = np.setdiff1d(np.arange(n_clusters), occupied)
+    centers[empty] = points[np.argsort(nearest, kind="stable")[: len(empty)]]
+    return unit_rows(centers)
+
+
+def _bandwidth(points: Vectors, centers: Vectors) -> float:
+    """Return the squared distance that is one unit of score."""
+    spread = float(squared_distances(points, centers).min(axis=1).mean())
+    return max(BANDWIDTH_SHARE * spread, 1e-12)

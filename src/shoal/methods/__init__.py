@@ -1,0 +1,111 @@
+"""Every method by name: a new one is one file and one line here."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from shoal.errors import ParameterError
+from shoal.methods.base import TextClusterer
+from shoal.methods.two_stage import TwoStage
+
+DEFAULT = "kmeans"
+CLASSES: dict[str, type[TextClusterer]] = {cls.__name__: cls for cls in (TwoStage,)}
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method under its name on the command line.
+
+    Attributes
+    ----------
+    estimator : type
+        The class.
+    summary : str
+        One line on what it does.
+    source : str
+        The paper it is from.
+    settings : mapping
+        Parameters that make it this method rather than another of its class.
+    presets : mapping of str to mapping
+        Named sets of parameters: a paper's own values, or its values for one data set.
+    """
+
+    estimator: type[TextClusterer]
+    summary: str
+    source: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def __call__(self, **params: Any) -> TextClusterer:
+        """Build the estimator; ``params`` win over the method's own settings."""
+        self.check_names(params)
+        return self.estimator(**{**self.settings, **params})
+
+    def defaults(self) -> dict[str, Any]:
+        """Return every parameter with the value it has if nothing is said."""
+        signature = inspect.signature(self.estimator).parameters
+        return {name: self.settings.get(name, parameter.default) for name, parameter in signature.items()}
+
+    def check_names(self, params: Mapping[str, Any]) -> None:
+        """Refuse a parameter that the method does not have."""
+        known = self.defaults()
+        for name in params:
+            if name not in known:
+                raise ParameterError(f"there is no parameter {name!r}; the parameters are {', '.join(known)}.")
+
+
+_CLUSTERBERT_WORDS = {"clusterbert": {"max_features": 2000, "stop_words": "english"}}
+
+METHODS: dict[str, Method] = {
+    "kmeans": Method(
+        TwoStage,
+        "the encoder's vectors, spherical k-means",
+        "baseline of all four papers; by cosine, which suits sentence vectors",
+    ),
+    "cls-kmeans": Method(
+        TwoStage,
+        "the encoder's [CLS] vector, k-means",
+        "ClusterBERT (baseline), MLM + DEC (ablation)",
+        {"pooling": "cls", "normalize": False, "clusterer": "kmeans"},
+        {"umap": {"reducer": "umap"}},
+    ),
+    "bow-kmeans": Method(
+        TwoStage,
+        "word counts, k-means",
+        "SCCL, DECCRL (baseline)",
+        {"representation": "bow", "clusterer": "kmeans"},
+    ),
+    "tfidf-kmeans": Method(
+        TwoStage,
+        "TF-IDF, k-means",
+        "SCCL, DECCRL (baseline); ClusterBERT's as a preset",
+        {"representation": "tfidf", "clusterer": "kmeans"},
+        _CLUSTERBERT_WORDS,
+    ),
+    "sif-kmeans": Method(
+        TwoStage,
+        "smooth inverse frequency over word vectors, k-means",
+        "Arora et al. 2017; ClusterBERT (baseline)",
+        {"representation": "sif", "clusterer": "kmeans"},
+        {"glove": {"word_vectors": "glove"}, "umap": {"reducer": "umap"}},
+    ),
+    "two-stage": Method(
+        TwoStage, "any representation, reducer and clusterer", "the baselines of all four papers, freely combined"
+    ),
+}
+
+
+def find_method(name: str) -> Method:
+    """Return the method called ``name``.
+
+    Examples
+    --------
+    >>> find_method("tfidf-kmeans")(n_clusters=3).representation
+    'tfidf'
+    """
+    if name not in METHODS:
+        raise ParameterError(f"there is no method {name!r}; the methods are {', '.join(METHODS)}.")
+    return METHODS[name]

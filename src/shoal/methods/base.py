@@ -1,0 +1,236 @@
+"""The estimator that every method is: scikit-learn's manners, texts or vectors in, labels and names out."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+
+from shoal.clusterers import Clusterer, Vectors
+from shoal.clustering import NO_CLUSTER, Cluster, Clustering
+from shoal.errors import DataError, ParameterError
+from shoal.methods.inputs import Rows, are_texts, rows_of
+from shoal.naming import describe
+
+# The same text encoded among other texts differs in the seventh digit. A row whose two best scores are closer
+# than this (relative to their size) is encoded and scored alone, so that its label never depends on its company.
+TIE = 1e-4
+
+
+class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
+    """Base of all methods.
+
+    A method implements :meth:`_fit`, which learns and sets ``clusterer_``, and :meth:`_embed`, which takes texts
+    to the space where the clusters are. Everything else is here, once.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64, shape (n,)
+        The cluster of each text; -1 for a row without text.
+    probabilities_ : ndarray of float32, shape (n, n_clusters)
+        How likely each cluster is.
+    cluster_centers_ : ndarray of shape (n_clusters, d)
+        Centres in the space of :meth:`transform`.
+    n_clusters_ : int
+        The number of clusters.
+    clusters_ : tuple of Cluster
+        Names, sizes, keywords and examples.
+    names_ : list of str
+        The clusters' names.
+    start_labels_ : ndarray of int64, shape (n,)
+        Labels before any training: k-means on the untrained representation.
+    history_ : list of dict
+        What happened, in order.
+    truncated_ : int
+        How many texts were longer than the encoder reads.
+    """
+
+    n_clusters: int
+    random_state: int | np.random.RandomState | None
+    clusterer_: Clusterer
+    clusters_: tuple[Cluster, ...]
+    history_: list[dict[str, Any]]
+    truncated_: int
+
+    @abstractmethod
+    def _fit(self, rows: Rows, rng: np.random.RandomState) -> Vectors:
+        """Learn from ``rows``, set ``clusterer_``, and return their vectors in the space of the clusters."""
+
+    @abstractmethod
+    def _embed(self, rows: Rows) -> Vectors:
+        """Return the vectors of ``rows`` in the space of the clusters."""
+
+    @abstractmethod
+    def _save(self, folder: Path) -> dict[str, Any]:
+        """Write what :meth:`_embed` needs into ``folder``; return what goes into its ``config.json``."""
+
+    @abstractmethod
+    def _restore(self, folder: Path, config: dict[str, Any]) -> None:
+        """Undo :meth:`_save`."""
+
+    def fit(
+        self, X: Any, y: Any = None, *, vectors: Any = None, checkpoints: Path | None = None
+    ) -> Self:
+        """Learn the clusters.
+
+        Parameters
+        ----------
+        X : list of str, Series, DataFrame, Corpus, … or array of shape (n, d)
+            Texts, or vectors that were computed elsewhere.
+        y : ignored
+            Labels are never used.
+        vectors : array-like of shape (n, d), optional
+            Vectors of the texts in ``X``, used instead of the method's own representation; names then still
+            come from the texts.
+        checkpoints : Path, optional
+            Where a method that trains keeps its states; if there are any, it goes on from the latest.
+
+        Returns
+        -------
+        self
+        """
+        rows = self._rows(X, vectors, reset=True)
+        self._check_size(rows)
+        self._checkpoints = checkpoints
+        self._start_found: NDArray[np.int64] | None = None
+        self.history_ = []
+        self.truncated_ = 0
+        embedded = self._fit(rows, check_random_state(self.random_state))
+        self.n_clusters_ = len(self.clusterer_.centers)
+        self.cluster_centers_ = self.clusterer_.centers
+        found, scores = self._assign(rows, embedded)
+        self.labels_, self.probabilities_ = _spread(rows.present, found, scores)
+        self.start_labels_ = self.labels_.copy()
+        if self._start_found is not None:
+            self.start_labels_[rows.present] = self._start_found
+        self.clusters_ = self._describe(rows, found, scores)
+        return self
+
+    def predict(self, X: Any, *, vectors: Any = None) -> NDArray[np.int64]:
+        """Return the cluster of each row; -1 for a row without text."""
+        return self.assign(X, vectors=vectors).labels
+
+    def predict_proba(self, X: Any, *, vectors: Any = None) -> NDArray[np.float32]:
+        """Return how likely each cluster is for each row, (n, n_clusters)."""
+        return self.assign(X, vectors=vectors).probabilities
+
+    def assign(self, X: Any, *, vectors: Any = None) -> Clustering:
+        """Return labels and probabilities of ``X`` together, under this model's clusters."""
+        check_is_fitted(self, "clusterer_")
+        rows = self._rows(X, vectors)
+        if not len(rows):
+            labels = np.empty(0, dtype=np.int64)
+            return Clustering(*_spread(rows.present, labels, np.empty((0, self.n_clusters_))), self.clusters_)
+        found, scores = self._assign(rows, self._embed(rows))
+        return Clustering(*_spread(rows.present, found, scores), self.clusters_)
+
+    def transform(self, X: Any, *, vectors: Any = None) -> Vectors:
+        """Return the vectors of ``X`` in the space of the clusters; zeros for a row without text."""
+        check_is_fitted(self, "clusterer_")
+        rows = self._rows(X, vectors)
+        embedded = self._embed(rows) if len(rows) else np.empty((0, self.cluster_centers_.shape[1]), np.float32)
+        out = np.zeros((len(rows.present), self.cluster_centers_.shape[1]), dtype=np.float32)
+        out[rows.present] = embedded
+        return out
+
+    @property
+    def names_(self) -> list[str]:
+        """The clusters' names, by number."""
+        check_is_fitted(self, "clusters_")
+        return [cluster.name for cluster in self.clusters_]
+
+    @property
+    def clustering_(self) -> Clustering:
+        """The result for the texts it was fitted on."""
+        check_is_fitted(self, "clusters_")
+        return Clustering(self.labels_, self.probabilities_, self.clusters_)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model to a new folder; :func:`shoal.load` reads it. Never a pickle."""
+        from shoal.methods.persistence import save_model
+
+        save_model(self, Path(folder))
+
+    def _rows(self, X: Any, vectors: Any = None, reset: bool = False) -> Rows:
+        """Turn what the user gave into rows; a matrix goes through scikit-learn's own checks."""
+        if are_texts(X):
+            rows = rows_of(X, vectors)
+        else:
+            matrix = validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
+            rows = Rows(np.ones(len(matrix), dtype=bool), None, matrix.astype(np.float32))
+        if reset:
+            self.fitted_on_vectors_ = rows.vectors is not None
+        elif rows.vectors is None and self.fitted_on_vectors_:
+            raise DataError("this model was fitted on vectors and cannot encode texts; pass vectors= as in fit.")
+        elif rows.vectors is not None and rows.vectors.shape[1] != self.n_features_in_:
+            raise DataError(
+                f"vectors has {rows.vectors.shape[1]} columns but this model knows {self.n_features_in_}; "
+                "pass vectors of the representation it was fitted on."
+            )
+        return rows
+
+    def _check_size(self, rows: Rows) -> None:
+        """Refuse a number of clusters that the corpus cannot fill."""
+        if isinstance(self.n_clusters, bool) or not isinstance(self.n_clusters, int | np.integer):
+            raise ParameterError(f"n_clusters={self.n_clusters!r} is not a whole number; pass an int >= 1.")
+        if self.n_clusters < 1:
+            raise ParameterError(f"n_clusters={self.n_clusters} but the least is 1; pass n_clusters >= 1.")
+        if not len(rows):
+            raise DataError(f"all {len(rows.present)} texts are empty; there is nothing to cluster.")
+        items: Any = rows.texts if rows.texts is not None else (row.tobytes() for row in rows.vectors)  # type: ignore[union-attr]
+        distinct = len(set(items))
+        if self.n_clusters > distinct:
+            found = (
+                f"the corpus has {len(rows)} texts, {distinct} of them distinct"
+                if rows.texts is not None
+                else f"there are n_samples={len(rows)} vectors, {distinct} of them distinct"
+            )
+            raise ParameterError(f"n_clusters={self.n_clusters} but {found}; pass n_clusters <= {distinct}.")
+
+    def _assign(self, rows: Rows, embedded: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return each row's cluster and its scores; near ties are settled by the row alone (see ``TIE``)."""
+        scores = self.clusterer_.scores(embedded)
+        if scores.shape[1] > 1:
+            second, first = np.partition(scores, -2, axis=1)[:, -2:].T
+            for i in np.flatnonzero(first - second < TIE * np.maximum(1, np.abs(first))):
+                scores[i] = self.clusterer_.scores(self._embed(rows.row(int(i))))[0]
+        return scores.argmax(axis=1).astype(np.int64), scores
+
+    def _describe(
+        self, rows: Rows, labels: NDArray[np.int64], scores: NDArray[np.float64]
+    ) -> tuple[Cluster, ...]:
+        """Name the clusters by their texts; by their numbers if there are only vectors."""
+        sizes = np.bincount(labels, minlength=self.n_clusters_)
+        sure = softmax(scores, axis=1).max(axis=1)
+        confidence = np.bincount(labels, weights=sure, minlength=self.n_clusters_) / np.maximum(sizes, 1)
+        facts = [(int(k), int(sizes[k]), float(confidence[k])) for k in range(self.n_clusters_)]
+        if rows.texts is None:
+            return tuple(Cluster(k, f"cluster {k}", size, sureness) for k, size, sureness in facts)
+        texts = rows.texts
+        found = describe(texts, labels, self.n_clusters_, centrality=scores.max(axis=1))
+        return tuple(
+            Cluster(k, about.name, size, sureness, about.keywords, tuple(texts[i] for i in about.examples))
+            for (k, size, sureness), about in zip(facts, found, strict=True)
+        )
+
+    def _log(self, stage: str, started: float, **facts: Any) -> None:
+        """Add an entry to the history."""
+        self.history_.append({"stage": stage, "seconds": round(time.perf_counter() - started, 3), **facts})
+
+
+def _spread(
+    present: NDArray[np.bool_], labels: NDArray[np.int64], scores: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Put labels and probabilities back beside the rows that have no text."""
+    all_labels = np.full(len(present), NO_CLUSTER, dtype=np.int64)
+    all_labels[present] = labels
+    probabilities = np.zeros((len(present), scores.shape[1]), dtype=np.float32)
+    probabilities[present] = softmax(scores, axis=1)
+    return all_labels, probabilities

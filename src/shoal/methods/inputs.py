@@ -1,0 +1,97 @@
+"""What an estimator may be given: texts, or vectors that were computed elsewhere, or both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.corpus import Corpus
+from shoal.errors import DataError
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows to work on.
+
+    Attributes
+    ----------
+    present : ndarray of bool, shape (n,)
+        False where a row has no text; such a row gets no cluster.
+    texts : list of str or None
+        The texts of the present rows.
+    vectors : ndarray or None
+        Their vectors, if they were given.
+    """
+
+    present: NDArray[np.bool_]
+    texts: list[str] | None
+    vectors: NDArray[np.float32] | None
+
+    def __len__(self) -> int:
+        return int(self.present.sum())
+
+    def row(self, i: int) -> Rows:
+        """Return the ``i``-th present row alone."""
+        return Rows(
+            np.ones(1, dtype=bool),
+            None if self.texts is None else [self.texts[i]],
+            None if self.vectors is None else self.vectors[i : i + 1],
+        )
+
+
+def are_texts(X: Any) -> bool:
+    """Tell whether ``X`` holds texts rather than vectors.
+
+    Examples
+    --------
+    >>> are_texts(["a fish", None]), are_texts([[0.1, 0.2]])
+    (True, False)
+    """
+    if isinstance(X, str):
+        raise DataError(f"X is one string ({X[:40]!r}…); pass a list of texts, e.g. [text].")
+    if isinstance(X, Corpus) or hasattr(X, "to_pylist") or hasattr(X, "column_names"):
+        return True  # ours, Arrow's or a dataset: tables of text, never matrices
+    if hasattr(X, "columns"):  # a frame of pandas or polars is a matrix if its head is all numbers
+        head = X.head(50)
+        return any(isinstance(value, str) for name in head.columns for value in head[name])
+    if not isinstance(X, list | tuple) and getattr(X, "ndim", None) != 1 and not hasattr(X, "to_list"):
+        return False
+    return any(isinstance(value, str) for value in X)
+
+
+def rows_of(X: Any, vectors: Any = None) -> Rows:
+    """Take texts apart into those that are there and those that are empty.
+
+    Parameters
+    ----------
+    X : Corpus, list of str, Series, DataFrame, …
+        The texts.
+    vectors : array-like of shape (n, d), optional
+        A vector for each of them, empty ones included.
+    """
+    corpus = Corpus.of(X)
+    present = ~corpus.empty
+    texts = [text for text in corpus.texts if text]
+    if vectors is None:
+        return Rows(present, texts, None)
+    matrix = as_vectors(vectors)
+    if len(matrix) != len(corpus):
+        raise DataError(f"vectors has {len(matrix)} rows but there are {len(corpus)} texts; pass one vector a text.")
+    return Rows(present, texts, matrix[present])
+
+
+def as_vectors(vectors: Any) -> NDArray[np.float32]:
+    """Return a finite float32 matrix, or say what is wrong with it."""
+    try:
+        matrix = np.ascontiguousarray(np.asarray(vectors, dtype=np.float32))
+    except (TypeError, ValueError) as reason:
+        raise DataError(f"vectors cannot be read as numbers ({reason}); pass an array of shape (n, d).") from reason
+    if matrix.ndim != 2 or not matrix.size:
+        raise DataError(f"vectors has shape {matrix.shape}; pass an array of shape (n, d), one row a text.")
+    broken = int((~np.isfinite(matrix)).any(axis=1).sum())
+    if broken:
+        raise DataError(f"vectors has NaN or infinity in {broken} of {len(matrix)} rows; repair or drop them.")
+    return matrix

@@ -1,0 +1,139 @@
+"""A model on disk: JSON and safetensors, never a pickle.
+
+::
+
+    model/
+      config.json          format, version, method class, parameters, names of the clusters
+      heads.safetensors    the clusterer's and the reducer's arrays
+      …                    what the representation needs; a transformer's folder opens in sentence-transformers
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from shoal._version import __version__
+from shoal.clusterers import Centroids, Clusterer, Linkage, Mixture, Neighbours, Projection, State
+from shoal.clustering import Cluster
+from shoal.errors import ParameterError, RunFolderError
+from shoal.methods.base import TextClusterer
+from shoal.run_folder import MODEL, RunFolder
+
+FORMAT, FORMAT_VERSION = "shoal-model", 1
+CLUSTERERS: dict[str, type[Clusterer]] = {kind.kind: kind for kind in (Centroids, Mixture, Linkage)}
+REDUCERS = {kind.kind: kind for kind in (Projection, Neighbours)}
+_CONFIG, _HEADS = "config.json", "heads.safetensors"
+
+
+def save_model(model: TextClusterer, folder: Path) -> None:
+    """Write a fitted model to ``folder``, which must be new or empty."""
+    if folder.exists() and any(folder.iterdir()):
+        raise RunFolderError(f"{folder} is not empty; pass a new folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    reducer = getattr(model, "reducer_", None)
+    config = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "shoal_version": __version__,
+        "class": type(model).__name__,
+        "params": _json_params(model),
+        "clusterer": model.clusterer_.kind,
+        "reducer": reducer.kind if reducer is not None else None,
+        "n_features_in": int(model.n_features_in_),
+        "clusters": [cluster.as_json() for cluster in model.clusters_],
+        **model._save(folder),
+    }
+    arrays = {f"clusterer.{name}": array for name, array in model.clusterer_.state().items()}
+    if reducer is not None:
+        arrays |= {f"reducer.{name}": array for name, array in reducer.state().items()}
+    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / _HEADS)
+    text = json.dumps(config, indent=2, ensure_ascii=False)
+    (folder / _CONFIG).write_text(text + "\n", encoding="utf-8")
+
+
+def load(path: str | Path) -> TextClusterer:
+    """Read a model from a run folder, or from the folder that ``save`` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder.
+
+    Returns
+    -------
+    TextClusterer
+        Ready to ``predict``; it has no ``labels_``, which belong to the run.
+
+    Raises
+    ------
+    RunFolderError
+        If the folder is missing, foreign, damaged, or of a newer format.
+    """
+    folder = Path(path)
+    if (folder / MODEL).is_dir():
+        folder = RunFolder.open(folder).model
+    config = _read_config(folder)
+    from shoal.methods import CLASSES
+
+    try:
+        model: TextClusterer = CLASSES[config["class"]](**config["params"])
+        arrays = load_file(folder / _HEADS)
+        model.clusterer_ = CLUSTERERS[config["clusterer"]].from_state(_part(arrays, "clusterer."))
+        if config["reducer"] is not None:
+            model.reducer_ = REDUCERS[config["reducer"]].from_state(_part(arrays, "reducer."))
+        else:
+            model.reducer_ = None
+        model.clusters_ = tuple(Cluster.from_json(cluster) for cluster in config["clusters"])
+        model.n_features_in_ = config["n_features_in"]
+        model._restore(folder, config)
+    except (LookupError, TypeError, ValueError, OSError, SafetensorError) as reason:
+        raise RunFolderError(f"{folder} is damaged ({type(reason).__name__}: {reason}); fit the model again.") from reason
+    model.cluster_centers_ = model.clusterer_.centers
+    model.n_clusters_ = len(model.cluster_centers_)
+    model.history_, model.truncated_ = [], 0
+    return model
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    """Read ``config.json`` and refuse what is not ours or not of our time."""
+    try:
+        config = json.loads((folder / _CONFIG).read_text(encoding="utf-8"))
+    except OSError as reason:
+        raise RunFolderError(f"{folder} holds no Shoal model (no {_CONFIG}); pass a run folder.") from reason
+    except ValueError as reason:
+        raise RunFolderError(f"{folder / _CONFIG} is damaged ({reason}); fit the model again.") from reason
+    if not isinstance(config, dict) or config.get("format") != FORMAT:
+        raise RunFolderError(f"{folder} is not a Shoal model; pass a run folder that `shoal fit` wrote.")
+    if config.get("format_version") != FORMAT_VERSION:
+        raise RunFolderError(
+            f"{folder} has format version {config.get('format_version')} but this Shoal reads {FORMAT_VERSION}; "
+            "install the version that wrote it."
+        )
+    return config
+
+
+def _json_params(model: TextClusterer) -> dict[str, Any]:
+    """Return the parameters as JSON can hold them."""
+    params: dict[str, Any] = {}
+    for name, value in model.get_params(deep=False).items():
+        if isinstance(value, np.integer | np.floating):
+            value = value.item()
+        elif isinstance(value, np.random.RandomState) or name == "representation" and not isinstance(value, str):
+            value = None  # an object of the user's own: the model then answers to vectors only
+        try:
+            json.dumps(value)
+        except TypeError as reason:
+            raise ParameterError(f"{name}={value!r} cannot be saved; use plain numbers, strings and lists.") from reason
+        params[name] = value
+    return params
+
+
+def _part(arrays: State, prefix: str) -> State:
+    """Return the arrays under ``prefix``, without it."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -1,0 +1,61 @@
+import pytest
+
+from shoal.errors import ParameterError
+from shoal.naming.stop_words import STOP_WORDS, languages, resolve_stop_words
+
+SENTENCES = {
+    "en": "Why does the engine not start when it is cold?",
+    "de": "Warum springt der Motor nicht an, wenn es kalt ist?",
+    "fr": "Pourquoi le moteur ne démarre pas quand il fait froid ?",
+    "es": "¿Por qué no arranca el motor cuando hace frío en la calle?",
+    "it": "Perché il motore non parte quando fa freddo nella notte?",
+    "pt": "Por que o motor não pega quando está frio na minha rua?",
+    "nl": "Waarom start de motor niet als het koud is op straat?",
+    "ru": "Почему мотор не заводится, когда на улице холодно?",
+}
+
+
+@pytest.mark.parametrize("code", SENTENCES)
+def test_one_sentence_tells_its_language(code):
+    assert languages([SENTENCES[code]]) == (code,)
+
+
+def test_every_list_has_a_test_and_is_case_folded():
+    assert set(STOP_WORDS) == set(SENTENCES)
+    for listed in STOP_WORDS.values():
+        assert all(word == word.casefold() for word in listed)
+
+
+def test_a_tenth_in_another_language_is_found_and_a_stray_word_is_not():
+    assert languages([SENTENCES["en"]] * 9 + [SENTENCES["de"]]) == ("en", "de")
+    assert languages([SENTENCES["en"], "The war of the man who must die"] * 10) == ("en",)
+
+
+def test_texts_without_function_words_have_no_language():
+    assert languages(["engine start cold", "oil price drop"]) == ()
+    assert languages([]) == ()
+
+
+def test_a_word_of_several_languages_and_a_rare_stray_word_tell_none():
+    assert languages(["oil in Texas"]) == ()
+    assert languages(["engine start cold"] * 30 + ["war film"]) == ()
+
+
+def test_a_language_in_the_tail_of_a_long_corpus_is_found():
+    assert languages([SENTENCES["en"]] * 9000 + [SENTENCES["fr"]] * 3000) == ("en", "fr")
+
+
+def test_auto_takes_only_the_languages_of_the_corpus():
+    found = resolve_stop_words("auto", [SENTENCES["de"]])
+    assert {"der", "nicht", "的"} <= found
+    assert "the" not in found
+
+
+def test_own_words_and_none():
+    assert resolve_stop_words(["Foo", "bar"], ["the"]) == {"foo", "bar"}
+    assert resolve_stop_words(None, ["the"]) == frozenset()
+
+
+def test_another_string_is_an_error_that_names_the_choices():
+    with pytest.raises(ParameterError, match=r'stop_words="english".*"auto", None or a list'):
+        resolve_stop_words("english", [])

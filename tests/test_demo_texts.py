@@ -1,0 +1,92 @@
+import ast
+import sys
+from collections import Counter
+
+import pytest
+
+from shoal import demo_texts
+from shoal.demo_texts import DemoText, standard_library_texts
+from shoal.errors import ParameterError
+
+
+@pytest.fixture(scope="module")
+def imported_before():
+    return set(sys.modules)
+
+
+@pytest.fixture(scope="module")
+def texts(imported_before):
+    return standard_library_texts(modules=None)
+
+
+def test_several_thousand_different_sentences(texts):
+    assert len(texts) > 2000
+    assert len({text.text.casefold() for text in texts}) == len(texts)
+    assert all(len(text.text.split()) >= 4 for text in texts)
+    assert all(text.text == " ".join(text.text.split()) for text in texts)
+
+
+def test_only_public_names_of_standard_modules(texts):
+    for text in texts:
+        assert text.module in sys.stdlib_module_names
+        assert text.name.split(".")[0] == text.module
+        assert not any(part.startswith("_") for part in text.name.split("."))
+    assert not {text.module for text in texts} & {
+        "test",
+        "idlelib",
+        "lib2to3",
+        "turtledemo",
+        "pydoc_data",
+        "ensurepip",
+    }
+
+
+def test_a_well_known_text_is_there(texts):
+    (found,) = [text for text in texts if text.name == "shutil.copyfile"]
+    assert found == DemoText(
+        "Copy data from src to dst in the most efficient way possible.", "shutil", "shutil.copyfile"
+    )
+
+
+def test_the_largest_modules_are_kept_in_order(monkeypatch):
+    monkeypatch.setattr(
+        sys, "stdlib_module_names", frozenset({"shutil", "json", "csv", "pathlib", "textwrap", "_abc"})
+    )
+    everything = standard_library_texts(modules=None)
+    largest = standard_library_texts(modules=3)
+    kept = Counter(text.module for text in largest)
+    assert kept == dict(Counter(text.module for text in everything).most_common(3))
+    assert largest == [text for text in everything if text.module in kept]
+    assert [text.module for text in everything] == sorted(text.module for text in everything)
+
+
+def test_nothing_of_the_library_is_imported(imported_before, texts):
+    assert not {"tkinter", "turtle", "imaplib"} & (set(sys.modules) - imported_before)
+
+
+def test_no_modules_is_an_error():
+    with pytest.raises(ParameterError, match="modules=0 leaves no texts; pass modules >= 1"):
+        standard_library_texts(modules=0)
+
+
+@pytest.mark.parametrize(
+    ("docstring", "sentence"),
+    [
+        ("Close the file  and\n    free it. Then return.", "Close the file and free it."),
+        ("Use it, e.g. for a test. More.", "Use it, e.g. for a test."),
+        ("D.get(k[,d]) -> D[k] if k in D", ""),
+        ("D.get(k)\nReturn the value of k.", "Return the value of k."),
+        ("key=None, reverse=False\n\nSort the list in place.", "Sort the list in place."),
+        ("t.open(file) returns a pipe for\nreading or writing data.", ""),
+        ("retval\nPrint the last return value.", "Print the last return value."),
+        ("Read all of the file\n\n>>> read()", "Read all of the file"),
+        ("Give the parts of it:\n- the first\n- the second", "Give the parts of it:"),
+        ("The big thing here\n==================\n", "The big thing here"),
+        ("Too short.", ""),
+        ("", ""),
+    ],
+)
+def test_first_sentence(docstring, sentence):
+    tree = ast.parse(f"def f():\n    {docstring!r}\n")
+    found = [text.text for text in demo_texts._docstrings(tree, "m", "m")]
+    assert found == ([sentence] if sentence else [])
