@@ -131,9 +131,7 @@ class TestFormats:
         rng = np.random.default_rng(0)
         pieces = ["a", "b ", '"', ",", ";", "\n", "\t", "é"]
         for _ in range(300):
-            rows = [
-                ["".join(rng.choice(pieces, size=rng.integers(1, 6))) for _ in range(3)] for _ in range(4)
-            ]
+            rows = [["".join(rng.choice(pieces, size=rng.integers(1, 6))) for _ in range(3)] for _ in range(4)]
             buffer = io.StringIO()
             csv.writer(buffer, delimiter=separator).writerows([["x", "y", "z"], *rows])
             frame, notes = read_table(io.BytesIO(buffer.getvalue().encode()), format="csv")
@@ -228,9 +226,7 @@ class TestObjects:
 
     def test_columns_keep_their_kinds(self):
         when = pd.to_datetime(["2024-05-03", None])
-        data = pd.DataFrame(
-            {"t": ["a", "b"], "n": [1, 2], "x": [0.5, None], "ok": [True, False], "when": when}
-        )
+        data = pd.DataFrame({"t": ["a", "b"], "n": [1, 2], "x": [0.5, None], "ok": [True, False], "when": when})
         frame = Corpus.of(data, text="t").frame
         assert [frame[name].dtype for name in ("n", "x", "ok")] == [pl.Int64, pl.Float64, pl.Boolean]
         assert frame["when"].dtype == pl.Datetime
@@ -240,9 +236,7 @@ class TestObjects:
         "data", ["one text", b"bytes", 7, None, {1, 2}, np.array([["a"]]), iter(["a"]), {"t": "not a list"}]
     )
     def test_other_kinds_are_refused_with_the_remedy(self, data):
-        with pytest.raises(
-            DataError, match=rf"cannot take texts from {type(data).__name__}.*give a list of texts"
-        ):
+        with pytest.raises(DataError, match=rf"cannot take texts from {type(data).__name__}.*give a list of texts"):
             Corpus.of(data)
 
     def test_a_dataset_of_several_splits_is_refused(self):
@@ -295,9 +289,7 @@ class TestTextColumn:
         assert self.chosen({"agent": ["Ann", "Bob"], "Body": ["a b", "c d"]}) == ("Body", "by name")
 
     def test_two_usual_names_do_not(self):
-        with pytest.raises(
-            DataError, match=r"2 columns may hold the texts: 'title', 'body'; .*--text COLUMN"
-        ):
+        with pytest.raises(DataError, match=r"2 columns may hold the texts: 'title', 'body'; .*--text COLUMN"):
             Corpus.of({"title": ["a b"], "body": ["c d"], "n": [1]})
 
     def test_no_string_column(self):
@@ -316,9 +308,7 @@ class TestCorpus:
         expected = hashlib.sha256(b"a\0b\0").hexdigest()
         assert Corpus.of(["a", "b"]).content_hash() == expected
         assert Corpus.of({"n": [1, 2], "x": ["a", "b"]}).content_hash() == expected
-        assert (
-            len({Corpus.of(t).content_hash() for t in (["a", "b"], ["b", "a"], ["ab"], ["a", "", "b"])}) == 4
-        )
+        assert len({Corpus.of(t).content_hash() for t in (["a", "b"], ["b", "a"], ["ab"], ["a", "", "b"])}) == 4
 
     def test_reserved_columns_are_carried_under_another_name(self):
         columns = {"text": ["a"], "input_cluster": [0]} | {name: [1] for name in RESERVED}
@@ -329,9 +319,7 @@ class TestCorpus:
         assert carried["input_cluster_2"].to_list() == [1]
 
     def test_carried_columns_can_be_written_as_csv(self):
-        frame = pl.DataFrame(
-            {"text": ["a"], "tags": [["x", "é"]], "who": [{"n": 1}], "raw": [b"b"], "n": [1]}
-        )
+        frame = pl.DataFrame({"text": ["a"], "tags": [["x", "é"]], "who": [{"n": 1}], "raw": [b"b"], "n": [1]})
         carried = Corpus.of(frame).carried()
         assert carried.rows() == [("a", '["x", "é"]', '{"n": 1}', "b", 1)]
         assert carried.write_csv().startswith("text,tags,who,raw,n\n")

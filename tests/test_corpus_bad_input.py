@@ -117,9 +117,7 @@ class TestFiles:
 
 class TestColumns:
     def test_a_wrong_name_gets_the_right_one(self):
-        with pytest.raises(
-            DataError, match=r"no column 'boddy'; the columns are 'id', 'Body'; did you mean 'Body'\?"
-        ):
+        with pytest.raises(DataError, match=r"no column 'boddy'; the columns are 'id', 'Body'; did you mean 'Body'\?"):
             read(b"id,Body\n1,a\n", text="boddy")
 
     @pytest.mark.parametrize("role", ["id", "label"])
@@ -146,9 +144,37 @@ class TestColumns:
             ("b", "2.5", None),
         ]
 
-    def test_all_texts_empty(self):
+    def test_all_texts_empty_is_a_corpus_but_not_one_to_train_on(self):
+        corpus = read(b"id,text\n1,\n2,  \n", text="text")
+        assert corpus.texts == ["", ""]
+        assert corpus.notes["empty"] == corpus.notes["rows"] == 2
         with pytest.raises(DataError, match="all 2 texts in column 'text' are empty; name another"):
-            read(b"id,text\n1,\n2,  \n", text="text")
+            corpus.require_texts()
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            ["", None],
+            [None, None],
+            {"text": [float("nan"), " "]},
+            pl.Series([None, None]),
+            pl.DataFrame({"id": [1, 2], "text": ["", "\0"]}),
+        ],
+    )
+    def test_the_same_in_memory(self, data):
+        corpus = Corpus.of(data)
+        assert corpus.notes["empty"] == corpus.notes["rows"] == 2
+        assert corpus.empty.all()
+        with pytest.raises(DataError, match="all 2 texts"):
+            corpus.require_texts()
+
+    def test_one_text_is_enough(self):
+        corpus = Corpus.of(["", "a"])
+        assert corpus.require_texts() is corpus
+
+    def test_no_rows_is_no_corpus(self):
+        with pytest.raises(DataError, match="the list has no rows"):
+            Corpus.of([])
 
 
 class TestCells:
@@ -185,9 +211,7 @@ class TestCells:
         assert corpus.frame["x"].to_list() == ["1", "one"]
 
     def test_huge_integers(self):
-        assert read(b'{"text": "a", "n": %d}\n{"text": "b", "n": 1}' % 10**60, "jsonl").frame["n"][0] == str(
-            10**60
-        )
+        assert read(b'{"text": "a", "n": %d}\n{"text": "b", "n": 1}' % 10**60, "jsonl").frame["n"][0] == str(10**60)
 
     def test_nul_and_lone_surrogates_are_removed_from_texts(self):
         assert read(b"te\0xt\na\0b\n\0\n").texts == ["ab", ""]
@@ -343,9 +367,7 @@ class TestRows:
         assert corpus.notes["short_rows"] == 2
 
     def test_long_rows_are_an_error_that_names_the_line(self):
-        with pytest.raises(
-            DataError, match=r"line 5 has 4 fields but the header has 2 columns; .*double quotes"
-        ):
+        with pytest.raises(DataError, match=r"line 5 has 4 fields but the header has 2 columns; .*double quotes"):
             read(b'id,text\n1,a\n2,"b\nb"\n3,c, d, e\n4,f\n')
 
     def test_a_surplus_of_empty_fields_is_no_text(self):

@@ -49,9 +49,7 @@ def test_a_well_known_text_is_there(texts):
 
 
 def test_the_largest_modules_are_kept_in_order(monkeypatch):
-    monkeypatch.setattr(
-        sys, "stdlib_module_names", frozenset({"shutil", "json", "csv", "pathlib", "textwrap", "_abc"})
-    )
+    monkeypatch.setattr(sys, "stdlib_module_names", frozenset({"shutil", "json", "csv", "pathlib", "textwrap", "_abc"}))
     everything = standard_library_texts(modules=None)
     largest = standard_library_texts(modules=3)
     kept = Counter(text.module for text in largest)

@@ -14,15 +14,11 @@ from pathlib import Path
 from shoal.errors import ParameterError
 
 # Tests, tools with a window, tables, and copies of other projects.
-_LEFT_OUT = frozenset(
-    {"antigravity", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "this", "turtledemo"}
-)
+_LEFT_OUT = frozenset({"antigravity", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "this", "turtledemo"})
 _FEWEST_WORDS = 4
 _SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\beg)(?<!\bie)(?<!\bvs)(?<!\betc)[.!?](?=\s|$)")
 # An empty line, a list, an example or a section ends what can be the first sentence.
-_PARAGRAPH_END = re.compile(
-    r"\n\s*(?:\n|[-*] |>>>|(?:Args?|Arguments|Parameters|Returns?|Raises|Usage|Example):)"
-)
+_PARAGRAPH_END = re.compile(r"\n\s*(?:\n|[-*] |>>>|(?:Args?|Arguments|Parameters|Returns?|Raises|Usage|Example):)")
 # "D.get(k[,d]) -> value", "open(file, mode)", "key=None, reverse=False", "usage: …", ">>> 1 + 1", "-----"
 _NO_SENTENCE = re.compile(r".*(?:->| = |\w=\w+,)|[\w.]+\(|\w+(?: \w+)? \[|usage:|[^\w\"'`]", re.IGNORECASE)
 
@@ -113,10 +109,7 @@ def _docstrings(
         yield DemoText(sentence, module, name)
     if isinstance(node, ast.Module | ast.ClassDef):
         for child in node.body:
-            if (
-                isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-                and child.name[0] != "_"
-            ):
+            if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and child.name[0] != "_":
                 yield from _docstrings(child, module, f"{name}.{child.name}")
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 2.0
 
 
-class progress:  # noqa: N801 - used as a verb, like `open`
+class progress:
     """Show how far a piece of work has come, on standard error.
 
     Parameters

@@ -78,9 +78,7 @@ class WordSpace:
     vectors: NDArray[np.float64]
 
     @classmethod
-    def fit(
-        cls, texts: Sequence[str], dimension: int = 100, window: int = 5, min_count: int = 2
-    ) -> WordSpace:
+    def fit(cls, texts: Sequence[str], dimension: int = 100, window: int = 5, min_count: int = 2) -> WordSpace:
         """Learn the space from texts; the same texts give the same space.
 
         Parameters

@@ -110,9 +110,7 @@ def teach_to_copy(model: MarianMTModel, n_words: int) -> None:
     """An untrained decoder says the same whatever it reads; a few steps make it listen."""
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
     for _ in range(100):
-        texts = torch.cat(
-            [torch.randint(2, 2 + n_words, (32, 4)), torch.zeros(32, 1, dtype=torch.long)], dim=1
-        )
+        texts = torch.cat([torch.randint(2, 2 + n_words, (32, 4)), torch.zeros(32, 1, dtype=torch.long)], dim=1)
         optimizer.zero_grad()
         model(input_ids=texts, labels=texts).loss.backward()
         optimizer.step()

@@ -36,9 +36,7 @@ def pair(candidates, choice="lowest"):
     return tuple(augmenter.augment([ORIGINAL], seed=0, view=view)[0] for view in (0, 1))
 
 
-@pytest.mark.parametrize(
-    ("choice", "expected"), [("lowest", (0, 1)), ("medium", (1, 2)), ("highest", (3, 2))]
-)
+@pytest.mark.parametrize(("choice", "expected"), [("lowest", (0, 1)), ("medium", (1, 2)), ("highest", (3, 2))])
 def test_choice_by_bleu(choice, expected):
     shuffled = [RANKED[2], ORIGINAL, RANKED[0], RANKED[3], RANKED[0], "", RANKED[1]]
     assert pair(shuffled, choice) == tuple(RANKED[rank] for rank in expected)

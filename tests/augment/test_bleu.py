@@ -28,9 +28,7 @@ def test_a_text_and_itself(text):
     assert bleu(text, text.lower()) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(
-    ("candidate", "reference"), [("", "the cat"), ("the cat", ""), ("a b", "c d"), ("", "")]
-)
+@pytest.mark.parametrize(("candidate", "reference"), [("", "the cat"), ("the cat", ""), ("a b", "c d"), ("", "")])
 def test_nothing_in_common(candidate, reference):
     assert bleu(candidate, reference) == 0.0
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from shoal.augment import AUGMENTERS, AugmentReport, Compose, MarianRoundTrip, make_augmenter
-from shoal.augment.words import n_changes, split_words
+from shoal.augment.words import n_changes
 from shoal.errors import ParameterError
+from shoal.word_space import split_words
 
 TEXTS = [
     "the red car drives fast on a road every day",
@@ -27,9 +28,7 @@ WORD_LEVEL = ["word_deletion", "char_swap", "wordnet", "contextual", "neighbour"
 
 def letters(texts):
     """A sentence encoder of sorts."""
-    return np.array(
-        [[text.count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts], float
-    )
+    return np.array([[text.count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts], float)
 
 
 @pytest.fixture

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from shoal.augment.words import match_case, splice, split_words
+from shoal.augment.words import match_case, splice
+from shoal.word_space import split_words
 
 
 @pytest.mark.parametrize(

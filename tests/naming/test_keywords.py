@@ -40,9 +40,7 @@ def test_keyword_weights_are_c_tf_idf_of_the_counts():
 
 
 def test_spellings_count_as_one_and_show_the_most_frequent():
-    counts = count_terms(
-        ["iPhone", "iphone iPhone", "e-mail", "email", "E-Mail e-mail", "query queries queries"]
-    )
+    counts = count_terms(["iPhone", "iphone iPhone", "e-mail", "email", "E-Mail e-mail", "query queries queries"])
     assert {"iPhone", "e-mail", "queries"} <= set(counts.spelling)
     assert counts.matrix[:2, counts.spelling.index("iPhone")].toarray().ravel().tolist() == [1, 2]
 

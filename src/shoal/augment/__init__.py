@@ -15,8 +15,8 @@ from shoal.augment.round_trip import FastTranslateRoundTrip, MarianRoundTrip, Ro
 from shoal.augment.spec import AUGMENTERS, make_augmenter
 from shoal.augment.virtual import VirtualAugmentation
 from shoal.augment.word_deletion import WordDeletion
-from shoal.augment.word_space import WordSpace
 from shoal.augment.wordnet import WordNetSubstitution
+from shoal.word_space import WordSpace
 
 __all__ = [
     "AUGMENTERS",

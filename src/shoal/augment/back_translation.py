@@ -45,9 +45,7 @@ class BackTranslation(Augmenter):
         n_candidates: int = 10,
     ) -> None:
         if isinstance(engine, str) and engine not in ENGINES:
-            raise ParameterError(
-                f"engine={engine!r} is unknown; pass one of {', '.join(ENGINES)}, or an engine."
-            )
+            raise ParameterError(f"engine={engine!r} is unknown; pass one of {', '.join(ENGINES)}, or an engine.")
         if choice not in get_args(Choice):
             raise ParameterError(f"choice={choice!r} is unknown; pass one of {', '.join(get_args(Choice))}.")
         self.engine: RoundTrip = ENGINES[engine]() if isinstance(engine, str) else engine

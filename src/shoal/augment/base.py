@@ -14,8 +14,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.augment.words import Word, n_changes, splice, split_words
+from shoal.augment.words import n_changes, splice
 from shoal.errors import ParameterError
+from shoal.word_space import Word, split_words
 
 Progress = Callable[[int, int], None]
 
@@ -43,9 +44,7 @@ class Augmenter(ABC):
         """Everything but seed, view and text that decides the result; part of the cache's key."""
         return json.dumps([self.name, self._identity()], sort_keys=True)
 
-    def augment(
-        self, texts: Sequence[str], seed: int, view: int = 0, progress: Progress | None = None
-    ) -> list[str]:
+    def augment(self, texts: Sequence[str], seed: int, view: int = 0, progress: Progress | None = None) -> list[str]:
         """Augment texts; one that cannot be changed comes back as it is.
 
         Parameters
@@ -105,8 +104,7 @@ class WordAugmenter(Augmenter):
     def __init__(self, strength: float = 0.2) -> None:
         if not 0 < strength <= 1:
             raise ParameterError(
-                f"{self.name}: strength={strength} but a share of words is above 0 and at most 1; "
-                "pass 0.1, 0.2 or 0.3."
+                f"{self.name}: strength={strength} but a share of words is above 0 and at most 1; pass 0.1, 0.2 or 0.3."
             )
         self.strength = strength
 

@@ -16,8 +16,9 @@ from transformers import AutoModelForMaskedLM
 
 from shoal.augment.base import WordAugmenter
 from shoal.augment.pretrained import load_pretrained, pretrained_identity
-from shoal.augment.words import Word, match_case, n_changes, splice, split_words
+from shoal.augment.words import match_case, n_changes, splice
 from shoal.errors import ParameterError
+from shoal.word_space import Word, split_words
 
 _WORD_START_MARKERS = ("Ġ", "▁")  # byte-level BPE and sentencepiece mark the pieces that begin a word
 
@@ -150,9 +151,7 @@ class _MaskedLM:
         pieces = [piece or "" for piece in pieces]
         marked = any(piece.startswith(_WORD_START_MARKERS) for piece in pieces)
         # Unmarked pieces are word beginnings in WordPiece, inner pieces elsewhere; "##" is not alphabetic.
-        words = [
-            piece[1:] if piece.startswith(_WORD_START_MARKERS) else piece * (not marked) for piece in pieces
-        ]
+        words = [piece[1:] if piece.startswith(_WORD_START_MARKERS) else piece * (not marked) for piece in pieces]
         special = set(self.tokenizer.all_special_ids)
         return [word if word.isalpha() and token not in special else "" for token, word in enumerate(words)]
 

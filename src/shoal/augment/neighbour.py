@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.augment.base import WordAugmenter
-from shoal.augment.word_space import WordSpace
-from shoal.augment.words import Word, match_case, n_changes, splice, split_words
+from shoal.augment.words import match_case, n_changes, splice
+from shoal.word_space import Word, WordSpace, split_words
 
 Encode = Callable[[list[str]], NDArray[np.floating]]
 
@@ -92,9 +92,7 @@ class NeighbourSubstitution(WordAugmenter):
     def _rewrite(self, texts: list[str], seed: int, view: int) -> list[str]:
         rngs = [self._rng(seed, view, text) for text in texts]
         slots = [slot for row, text in enumerate(texts) for slot in self._slots(row, text, rngs[row])]
-        weights = (
-            self._by_cosine(slots) if self.encode is None else self._by_meaning(texts, slots, self.encode)
-        )
+        weights = self._by_cosine(slots) if self.encode is None else self._by_meaning(texts, slots, self.encode)
         replacements: list[dict[Word, str]] = [{} for _ in texts]
         for slot, weight in zip(slots, weights, strict=True):
             chosen = rngs[slot.row].choice(len(slot.candidates), p=weight / weight.sum())

@@ -95,9 +95,7 @@ def augmented_pair(
     """
     augmenters = augmenter if isinstance(augmenter, tuple) else (augmenter, augmenter)
     left, right = (_view(texts, each, seed, view, cache, progress) for view, each in enumerate(augmenters))
-    return AugmentedPairs(
-        left, right, AugmentReport.compare(texts, left), AugmentReport.compare(texts, right)
-    )
+    return AugmentedPairs(left, right, AugmentReport.compare(texts, left), AugmentReport.compare(texts, right))
 
 
 def _view(

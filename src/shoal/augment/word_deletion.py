@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.augment.base import WordAugmenter
-from shoal.augment.words import n_changes, split_words
+from shoal.augment.words import n_changes
+from shoal.word_space import split_words
 
 
 class WordDeletion(WordAugmenter):

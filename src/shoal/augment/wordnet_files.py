@@ -69,9 +69,7 @@ def find_wordnet(wordnet_dir: str | Path | None = None) -> Folder:
         places = [data / "corpora" / "wordnet" for data in _nltk_data_folders()]
         places.append(Path("/usr/share/wordnet"))
     for place in places:
-        if all(
-            (place / f"{kind}.{part}").is_file() for kind in ("index", "data") for part in _PARTS_OF_SPEECH
-        ):
+        if all((place / f"{kind}.{part}").is_file() for kind in ("index", "data") for part in _PARTS_OF_SPEECH):
             return place
         if zipfile.is_zipfile(archive := place.with_suffix(".zip")):
             return zipfile.Path(archive) / "wordnet"
@@ -113,9 +111,7 @@ class WordNetFiles:
         list of str
             In WordNet's order, without repetition; words joined by "_" in the files come apart.
         """
-        found = dict.fromkeys(
-            other for part, at in self._senses.get(word, ()) for other in self._words(part, at)
-        )
+        found = dict.fromkeys(other for part, at in self._senses.get(word, ()) for other in self._words(part, at))
         return [other for other in found if other.lower() != word]
 
     @cached_property

@@ -1,53 +1,10 @@
-"""Words inside a text: find them, count how many to change, put others in their place."""
+"""Words inside a text: count how many to change, put others in their place."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word and where it stands: ``text[start:end]``."""
-
-    start: int
-    end: int
-    text: str
-
-
-def split_words(text: str) -> list[Word]:
-    """Find the words of a text: the runs between spaces without the punctuation around them.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    list of Word
-
-    Examples
-    --------
-    >>> [word.text for word in split_words("Don't panic, (C++) fans - ok?")]
-    ["Don't", 'panic', 'C', 'fans', 'ok']
-    """
-    words = []
-    for run in re.finditer(r"\S+", text):
-        start, end = run.span()
-        while start < end and not _is_word_character(text[start]):
-            start += 1
-        while start < end and not _is_word_character(text[end - 1]):
-            end -= 1
-        if start < end:
-            words.append(Word(start, end, text[start:end]))
-    return words
-
-
-def _is_word_character(character: str) -> bool:
-    """Letters and digits, and the combining marks that belong to them in many scripts."""
-    return character.isalnum() or unicodedata.category(character).startswith("M")
+from shoal.word_space import Word
 
 
 def n_changes(n_words: int, strength: float) -> int:
@@ -110,6 +67,7 @@ def splice(text: str, replacements: Mapping[Word, str]) -> str:
 
     Examples
     --------
+    >>> from shoal.word_space import split_words
     >>> red, car = split_words("a red car!")[1:]
     >>> splice("a red car!", {car: "auto", red: "crimson"})
     'a crimson auto!'

@@ -40,11 +40,10 @@ def squared_distances(vectors: Vectors, others: Vectors) -> NDArray[np.float64]:
     >>> squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]])).tolist()
     [[25.0]]
     """
-    products = vectors @ others.T
-    squares = (
-        np.einsum("ij,ij->i", vectors, vectors)[:, None] + np.einsum("ij,ij->i", others, others)[None, :] - 2 * products
-    )
-    return np.maximum(squares, 0).astype(np.float64)
+    own = np.einsum("ij,ij->i", vectors, vectors)[:, None]
+    other = np.einsum("ij,ij->i", others, others)[None, :]
+    squares: NDArray[np.float64] = (own + other - 2 * (vectors @ others.T)).astype(np.float64)
+    return np.maximum(squares, 0)
 
 
 def cluster_means(vectors: Vectors, labels: NDArray[np.int64], n_clusters: int) -> Vectors:

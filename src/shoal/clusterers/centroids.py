@@ -84,9 +84,7 @@ def fit_minibatch_kmeans(
     vectors: Vectors, n_clusters: int, rng: np.random.RandomState, *, n_init: int = 10, max_iter: int = 300
 ) -> Centroids:
     """k-means on mini-batches (Sculley 2010), for corpora on which Lloyd's iterations take too long."""
-    model = MiniBatchKMeans(
-        n_clusters, n_init=n_init, max_iter=max_iter, batch_size=MINIBATCH_SIZE, random_state=rng
-    )
+    model = MiniBatchKMeans(n_clusters, n_init=n_init, max_iter=max_iter, batch_size=MINIBATCH_SIZE, random_state=rng)
     return _from_sklearn(model, vectors)
 
 

@@ -30,9 +30,7 @@ class Mixture:
         """Return log weight + log density for each row and component."""
         precision = 1 / self.variances.astype(np.float64)
         points, means = vectors.astype(np.float64), self.centers.astype(np.float64)
-        squares = (
-            (points**2) @ precision.T - 2 * points @ (means * precision).T + (means**2 * precision).sum(axis=1)
-        )
+        squares = (points**2) @ precision.T - 2 * points @ (means * precision).T + (means**2 * precision).sum(axis=1)
         constant = np.log(2 * np.pi * self.variances.astype(np.float64)).sum(axis=1)
         scores: NDArray[np.float64] = np.log(self.weights) - 0.5 * (squares + constant)
         return scores
@@ -51,10 +49,8 @@ class Mixture:
 def fit_mixture(
     vectors: Vectors, n_clusters: int, rng: np.random.RandomState, *, n_init: int = 1, max_iter: int = 300
 ) -> Mixture:
-    """Expectation maximisation from a k-means start; the best of ``n_init`` by likelihood."""
-    model = GaussianMixture(
-        n_clusters, covariance_type="diag", n_init=n_init, max_iter=max_iter, random_state=rng
-    )
+    """Fit by expectation maximisation from a k-means start; the best of ``n_init`` by likelihood."""
+    model = GaussianMixture(n_clusters, covariance_type="diag", n_init=n_init, max_iter=max_iter, random_state=rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(vectors.astype(np.float64))

@@ -1,6 +1,8 @@
 """Texts with everything that came along: read from a file or a stream, or taken from objects in memory."""
 
+from shoal.corpus.columns import require_column, strings_of
 from shoal.corpus.corpus import RESERVED, Corpus
 from shoal.corpus.readers import read_table
+from shoal.corpus.writers import write_table
 
-__all__ = ["RESERVED", "Corpus", "read_table"]
+__all__ = ["RESERVED", "Corpus", "read_table", "require_column", "strings_of", "write_table"]

@@ -84,13 +84,23 @@ def strings_of(series: pl.Series) -> pl.Series:
         return series
     if series.dtype.is_float():
         series = series.fill_nan(None)
-    if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary, pl.Duration):
+    if _is_awkward(series.dtype):
         return pl.Series(
             series.name,
             [None if is_missing(cell) else as_text(cell) for cell in series.to_list()],
             dtype=pl.String,
         )
     return series.cast(pl.String)
+
+
+def without_nesting(frame: pl.DataFrame) -> pl.DataFrame:
+    """Turn the columns that a csv cannot hold into strings."""
+    return frame.with_columns(strings_of(cells) for cells in frame if _is_awkward(cells.dtype))
+
+
+def _is_awkward(dtype: pl.DataType) -> bool:
+    """Tell the kinds of column that a csv cannot hold."""
+    return dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Duration)
 
 
 def unique_names(names: Iterable[object]) -> list[str]:
@@ -114,9 +124,7 @@ def frame_of_columns(
     lengths = {len(series) for series, _ in made}
     if len(lengths) > 1:
         counts = ", ".join(f"{series.name!r} {len(series)}" for series, _ in made)
-        raise DataError(
-            f"the columns have different numbers of cells ({counts}); give every column one cell per row."
-        )
+        raise DataError(f"the columns have different numbers of cells ({counts}); give every column one cell per row.")
     return pl.DataFrame([series for series, _ in made]), {series.name: n for series, n in made if n}
 
 
@@ -161,9 +169,7 @@ def choose_text_column(frame: pl.DataFrame, text: str | None, others: Sequence[s
     if len(named) == 1:
         return named[0], "by name"
     found = f"{len(prose)} columns may hold the texts" if prose else "no column holds strings"
-    raise DataError(
-        f"{found}: {_listed(prose or frame.columns)}; name one with --text COLUMN (text='COLUMN')."
-    )
+    raise DataError(f"{found}: {_listed(prose or frame.columns)}; name one with --text COLUMN (text='COLUMN').")
 
 
 def _may_be_prose(series: pl.Series) -> bool:

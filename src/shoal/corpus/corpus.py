@@ -20,6 +20,7 @@ from shoal.corpus.columns import (
     require_column,
     strings_of,
     unique_names,
+    without_nesting,
 )
 from shoal.corpus.readers import read_table
 from shoal.errors import DataError
@@ -96,7 +97,7 @@ class Corpus:
         Raises
         ------
         DataError
-            If there is no such file, column, or text.
+            If there is no such file or column, or there are no rows.
 
         Examples
         --------
@@ -108,9 +109,7 @@ class Corpus:
         return cls._of_frame(frame, notes, text, id, label)
 
     @classmethod
-    def of(
-        cls, data: Any, *, text: str | None = None, id: str | None = None, label: str | None = None
-    ) -> Corpus:
+    def of(cls, data: Any, *, text: str | None = None, id: str | None = None, label: str | None = None) -> Corpus:
         """Make a corpus of what is already in memory.
 
         Parameters
@@ -130,7 +129,7 @@ class Corpus:
         Raises
         ------
         DataError
-            If the data cannot be taken as a table, or has no such column, no rows or no text.
+            If the data cannot be taken as a table, or has no such column or no rows.
 
         Examples
         --------
@@ -156,11 +155,6 @@ class Corpus:
         corpus = cls(frame, column, id, label, counted)
         cells, present = frame[column], [text for text in corpus.texts if text]
         missing = strings_of(cells).null_count()
-        if not present:
-            raise DataError(
-                f"all {len(frame)} texts in column {column!r} are empty; "
-                "name another column with --text COLUMN (text='COLUMN')."
-            )
         strings = cells.dtype in (pl.String, pl.Categorical, pl.Enum)
         counts = {
             "empty": len(frame) - len(present),
@@ -194,11 +188,32 @@ class Corpus:
     @property
     def labels(self) -> list[str] | None:
         """The cells of the label column as strings, ``""`` where missing; None without such a column."""
-        return (
-            None
-            if self.label_column is None
-            else strings_of(self.frame[self.label_column]).fill_null("").to_list()
-        )
+        return None if self.label_column is None else strings_of(self.frame[self.label_column]).fill_null("").to_list()
+
+    def require_texts(self) -> Corpus:
+        """Return the corpus if it has any text: training needs one, prediction does not.
+
+        Returns
+        -------
+        Corpus
+            Itself.
+
+        Raises
+        ------
+        DataError
+            If every text is empty.
+
+        Examples
+        --------
+        >>> Corpus.of(["late parcel", ""]).require_texts().texts
+        ['late parcel', '']
+        """
+        if not any(self.texts):
+            raise DataError(
+                f"all {len(self)} texts in column {self.text_column!r} are empty; "
+                "name another column with --text COLUMN (text='COLUMN')."
+            )
+        return self
 
     def content_hash(self) -> str:
         """Fingerprint the texts and their order.
@@ -221,8 +236,8 @@ class Corpus:
         Returns
         -------
         polars.DataFrame
-            Columns with a reserved name are called ``input_<name>``; nested cells are JSON strings and bytes
-            are strings, so that every format can hold them.
+            Columns with a reserved name are called ``input_<name>``; nested cells are JSON strings, bytes and
+            durations are strings, so that every format can hold them.
 
         Examples
         --------
@@ -231,20 +246,8 @@ class Corpus:
         """
         kept = [name for name in self.frame.columns if name not in RESERVED]
         renamed = [name for name in self.frame.columns if name in RESERVED]
-        names = dict(
-            zip(kept + renamed, unique_names(kept + [f"input_{name}" for name in renamed]), strict=True)
-        )
-        return pl.DataFrame(
-            [
-                (strings_of(cells) if _is_awkward(cells.dtype) else cells).alias(names[cells.name])
-                for cells in self.frame
-            ]
-        )
-
-
-def _is_awkward(dtype: pl.DataType) -> bool:
-    """Tell the kinds of column that a csv cannot hold."""
-    return dtype.is_nested() or dtype in (pl.Object, pl.Binary)
+        names = dict(zip(kept + renamed, unique_names(kept + [f"input_{name}" for name in renamed]), strict=True))
+        return without_nesting(self.frame).rename(names)
 
 
 def _frame_of(data: Any) -> tuple[pl.DataFrame, dict[str, int]]:
@@ -257,18 +260,14 @@ def _frame_of(data: Any) -> tuple[pl.DataFrame, dict[str, int]]:
         return frame_of_items(data)
     if isinstance(data, np.ndarray) and data.ndim == 1:
         return frame_of_items(data.tolist())
-    if isinstance(data, Mapping) and all(
-        isinstance(column, (list, tuple, np.ndarray)) for column in data.values()
-    ):
+    if isinstance(data, Mapping) and all(isinstance(column, (list, tuple, np.ndarray)) for column in data.values()):
         return frame_of_columns(data, data.values())
     if hasattr(data, "iloc"):  # pandas, whose own way to Arrow would need pyarrow
         if hasattr(data, "columns"):
             return frame_of_columns(data.columns, (data.iloc[:, i].tolist() for i in range(data.shape[1])))
         return frame_of_columns(["text" if data.name is None else data.name], [data.tolist()])
     if hasattr(data, "with_format") and hasattr(data, "select"):
-        data = data.with_format("arrow")[
-            :
-        ]  # datasets: honours select and shuffle, which its raw table does not
+        data = data.with_format("arrow")[:]  # datasets: honours select and shuffle, which its raw table does not
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return _frame_of_arrow(data), {}
     shape = f" of {data.ndim} dimensions" if isinstance(data, np.ndarray) else ""

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import functools
 import gzip
 import io
-import itertools
 import json
 import re
 import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 import polars as pl
 
-from shoal.corpus.columns import (
-    TEXT_NAMES,
-    frame_of_columns,
-    frame_of_items,
-    unique_names,
-    without_surrogates,
-)
+from shoal.corpus.columns import frame_of_columns, frame_of_items, without_surrogates
+from shoal.corpus.delimited import Table, lines_of, looks_like_csv, read_delimited
 from shoal.errors import DataError, ParameterError
-
-Table = tuple[pl.DataFrame, dict[str, Any]]
 
 FORMATS = {
     ".csv": "csv",
@@ -39,10 +30,6 @@ FORMATS = {
     ".xlsx": "xlsx",
     ".txt": "txt",
 }
-
-# RFC 4180 with tabs, from the first to the last character; {} is what a quoted field may not hold.
-# Possessive, hence linear.
-_TSV_GRAMMAR = r"""(?:(?:"(?:[^"{}]|"")*+"|[^"\t\r\n]*+)(?:[\t\r\n]|\Z))*+"""
 
 
 def read_table(
@@ -129,18 +116,14 @@ def decode(raw: bytes, encoding: str | None = None) -> tuple[str, dict[str, Any]
         try:
             text = raw.decode(encoding, "replace").removeprefix("\ufeff")
         except (LookupError, UnicodeError) as error:
-            raise DataError(
-                f"encoding={encoding!r} does not work ({error}); try utf-8, cp1252 or utf-16."
-            ) from error
+            raise DataError(f"encoding={encoding!r} does not work ({error}); try utf-8, cp1252 or utf-16.") from error
         return _decoded(without_surrogates(text), encoding)
     if raw.startswith(codecs.BOM_UTF8):
         return _decoded(raw.decode("utf-8-sig", "replace"), "utf-8-sig")
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return _decoded(raw.decode("utf-16", "replace"), "utf-16")
     if raw.count(0) > 0.3 * len(raw):
-        raise DataError(
-            "a third of the bytes are NUL; pass the format if it is no text, or encoding='utf-16-le'."
-        )
+        raise DataError("a third of the bytes are NUL; pass the format if it is no text, or encoding='utf-16-le'.")
     try:
         return raw.decode("utf-8"), {"encoding": "utf-8"}
     except UnicodeDecodeError:
@@ -172,9 +155,7 @@ def _read_bytes(source: str | Path | BinaryIO) -> tuple[str, bytes]:
     else:
         stream: Any = sys.stdin.buffer if str(source) == "-" else source
         if not hasattr(stream, "read"):
-            raise DataError(
-                f"cannot read {type(source).__name__}; give a path or a file, or use Corpus.of(data)."
-            )
+            raise DataError(f"cannot read {type(source).__name__}; give a path or a file, or use Corpus.of(data).")
         raw = stream.read()
         raw = raw.encode("utf-8", "replace") if isinstance(raw, str) else raw
         name = "standard input" if str(source) == "-" else str(getattr(stream, "name", "the stream"))
@@ -232,109 +213,7 @@ def _guess(text: str) -> str:
         return "jsonl" if isinstance(record, dict) and (rest or not columns) else "json"
     if "\t" in first:
         return "tsv"
-    fields = [field.strip(' "\r').lower() for field in first.split(_separator(first))]
-    if {*TEXT_NAMES, "id", "label"} & {*fields} and all(len(field.split()) <= 3 for field in fields):
-        return "csv"
-    records, _ = _records(_lines(text), _separator(first), csv.QUOTE_MINIMAL)
-    widths = {len(cells) for _, cells in records[:101] if cells}
-    return "csv" if len(widths) == 1 and widths != {1} else "txt"
-
-
-def _lines(text: str) -> list[str]:
-    """Split at line feeds, or at carriage returns if there is no line feed; each line keeps its end."""
-    return list(io.StringIO(text if "\n" in text else text.replace("\r", "\n"), newline="\n"))
-
-
-def _separator(header: str) -> str:
-    """Find what separates the columns of a csv."""
-    return next((separator for separator in ",;\t" if separator in header), ",")
-
-
-def _records(
-    lines: list[str], separator: str, quoting: Literal[0, 3]
-) -> tuple[list[tuple[int, list[str]]], int]:
-    """Parse strictly; a record that breaks the grammar is its first line, split literally, and counted.
-
-    Records carry the number of their first line. Starting afresh after the broken line keeps the quoted
-    fields of all the others, which turning quoting off for the file would not.
-    """
-    records: list[tuple[int, list[str]]] = []
-    stray = done = 0
-    limit = csv.field_size_limit(2**31 - 1)
-    try:
-        while done < len(lines):
-            start = done
-            rest = map(lines.__getitem__, range(start, len(lines)))
-            reader = csv.reader(rest, delimiter=separator, strict=True, quoting=quoting)
-            try:
-                for cells in reader:
-                    records.append((done + 1, cells))
-                    done = start + reader.line_num
-            except csv.Error:
-                stray += '"' in lines[done]
-                records.append((done + 1, lines[done].rstrip("\r\n").split(separator)))
-                done += 1
-    finally:
-        csv.field_size_limit(limit)
-    return records, stray
-
-
-def _read_delimited(text: str, separator: str | None = None) -> Table:
-    """Read a tsv if the separator is a tab, otherwise a csv, whose header tells the separator."""
-    off = separator == "\t" and '"' in text and not _has_tidy_quotes(text)
-    separator = separator or _separator(re.split(r"[\r\n]", text.lstrip(), maxsplit=1)[0])
-    records, stray = _records(_lines(text), separator, csv.QUOTE_NONE if off else csv.QUOTE_MINIMAL)
-    (_, header), *body = itertools.dropwhile(lambda record: not record[1], records)
-    names = unique_names(name.strip() for name in header)
-    rows, counts = _rectangle(body, len(names), separator)
-    columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    frame = pl.DataFrame(
-        [pl.Series(name, cells, dtype=pl.String) for name, cells in zip(names, columns, strict=True)]
-    )
-    counts |= {"stray_quotes": stray}
-    notes = {"quoting": "off"} if off or stray else {}
-    return frame.with_columns(pl.when(pl.all() != "").then(pl.all())), notes | {
-        k: n for k, n in counts.items() if n
-    }
-
-
-def _has_tidy_quotes(text: str) -> bool:
-    """Tell whether a tsv follows RFC 4180 throughout.
-
-    If every line already has the same number of tabs, the lines are the rows, and a quoted field that runs
-    over several of them is two stray quotes that happen to pair.
-    """
-    tabs = {line.count("\t") for line in _lines(text) if line.strip()}
-    return (
-        re.fullmatch(_TSV_GRAMMAR.format(r"\r\n" if len(tabs) == 1 and tabs != {0} else ""), text) is not None
-    )
-
-
-def _rectangle(
-    records: list[tuple[int, list[str]]], width: int, separator: str
-) -> tuple[list[list[str]], dict[str, int]]:
-    """Give every row as many cells as the header has, losing no text; count what had to be done."""
-    rows: list[list[str]] = []
-    counts = dict.fromkeys(("short_rows", "joined_rows", "blank_lines"), 0)
-    for line, cells in records:
-        if len(cells) > width and not any(cells[width:]):
-            cells = cells[:width]
-        elif len(cells) > width > 1:
-            raise DataError(
-                f"line {line} has {len(cells)} fields but the header has {width} columns; "
-                f"put double quotes around fields that contain {separator!r}."
-            )
-        elif len(cells) > width:
-            cells = [separator.join(cells)]
-            counts["joined_rows"] += 1
-        elif not cells and width > 1:
-            counts["blank_lines"] += 1
-            continue
-        elif len(cells) < width:
-            counts["short_rows"] += width > 1
-            cells = cells + [""] * (width - len(cells))
-        rows.append(cells)
-    return rows, counts
+    return "csv" if looks_like_csv(text) else "txt"
 
 
 def _read_json(text: str) -> Table:
@@ -351,7 +230,7 @@ def _read_json(text: str) -> Table:
 
 def _read_jsonl(text: str) -> Table:
     """Read one JSON value a line; blank lines hold none."""
-    lines = ((number, line) for number, line in enumerate(_lines(text), start=1) if line.strip())
+    lines = ((number, line) for number, line in enumerate(lines_of(text), start=1) if line.strip())
     return _noted(frame_of_items([_parsed(line.strip(), number) for number, line in lines]))
 
 
@@ -374,7 +253,7 @@ def _noted(made: tuple[pl.DataFrame, dict[str, int]]) -> Table:
 
 def _read_txt(text: str) -> Table:
     """Read one text a line; the last line end begins no row."""
-    return pl.DataFrame({"text": [line.rstrip("\n").removesuffix("\r") for line in _lines(text)]}), {}
+    return pl.DataFrame({"text": [line.rstrip("\n").removesuffix("\r") for line in lines_of(text)]}), {}
 
 
 def _read_parquet(raw: bytes) -> pl.DataFrame:
@@ -397,9 +276,7 @@ def _read_xlsx(raw: bytes) -> pl.DataFrame:
             raise_if_empty=False,
         )
     except (Exception, pl.exceptions.PanicException) as error:
-        raise DataError(
-            f"not readable as xlsx ({_first_line(error)}); save it again as xlsx or csv."
-        ) from error
+        raise DataError(f"not readable as xlsx ({_first_line(error)}); save it again as xlsx or csv.") from error
     if frame.is_empty():
         return frame
     filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
@@ -416,8 +293,8 @@ _BINARY_READERS: dict[str | None, Callable[[bytes], pl.DataFrame]] = {
     "xlsx": _read_xlsx,
 }
 _TEXT_READERS: dict[str, Callable[[str], Table]] = {
-    "csv": _read_delimited,
-    "tsv": functools.partial(_read_delimited, separator="\t"),
+    "csv": read_delimited,
+    "tsv": functools.partial(read_delimited, separator="\t"),
     "json": _read_json,
     "jsonl": _read_jsonl,
     "txt": _read_txt,

@@ -103,7 +103,7 @@ def _transformer_folder(name: str) -> str | Path:
     modules = folder / "modules.json"
     if modules.is_file():
         with contextlib.suppress(ValueError, LookupError, TypeError):
-            return folder / json.loads(modules.read_text(encoding="utf-8"))[0]["path"]
+            return folder / str(json.loads(modules.read_text(encoding="utf-8"))[0]["path"])
     return folder if folder.is_dir() else name
 
 
@@ -122,4 +122,3 @@ def silence() -> Iterator[None]:
         logging.set_verbosity(verbosity)
         if drawing:
             logging.enable_progress_bar()
-

@@ -22,14 +22,11 @@ class FrozenEncoder(Protocol):
     """Anything that turns texts into vectors, the same way every time.
 
     An object of one's own with these two members can be passed wherever a representation is named.
-
-    Attributes
-    ----------
-    fingerprint : str
-        Changes whenever the vectors would; the key of the vector cache.
     """
 
-    fingerprint: str
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the vectors would; the key of the vector cache."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector a text, (len(texts), dimension)."""

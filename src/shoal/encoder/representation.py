@@ -107,9 +107,7 @@ def make_representation(kind: Any, options: Mapping[str, Any]) -> Representation
         encoder = TransformerEncoder.load(options["backbone"], **{name: options[name] for name in names})
         return Frozen(encoder, options["cache"])
     if kind in ("bow", "tfidf"):
-        return WordCounts(
-            tfidf=kind == "tfidf", max_features=options["max_features"], stop_words=options["stop_words"]
-        )
+        return WordCounts(tfidf=kind == "tfidf", max_features=options["max_features"], stop_words=options["stop_words"])
     if kind == "sif":
         return SIF(word_vectors=options["word_vectors"], a=options["sif_a"])
     if isinstance(kind, str) and kind in PACKAGED:

@@ -77,9 +77,7 @@ def length_groups(lengths: NDArray[np.int64], tokens: int = TOKENS_PER_GROUP) ->
         start += size
 
 
-def tokenise(
-    tokenizer: Any, texts: Sequence[str], max_length: int, *, chunk: bool = False
-) -> TokenisedTexts:
+def tokenise(tokenizer: Any, texts: Sequence[str], max_length: int, *, chunk: bool = False) -> TokenisedTexts:
     """Tokenise ``texts`` once.
 
     Parameters
@@ -113,9 +111,7 @@ def tokenise(
     lengths = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
     flat = np.fromiter((i for piece in pieces for i in piece), dtype=np.int32, count=int(lengths.sum()))
     pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
-    return TokenisedTexts(
-        flat, np.concatenate([[0], np.cumsum(lengths)]), np.array(owner, np.int64), truncated, pad_id
-    )
+    return TokenisedTexts(flat, np.concatenate([[0], np.cumsum(lengths)]), np.array(owner, np.int64), truncated, pad_id)
 
 
 def _token_ids(tokenizer: Any, texts: Sequence[str], room: int, chunk: bool) -> list[list[int]]:

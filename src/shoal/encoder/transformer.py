@@ -94,7 +94,7 @@ class TransformerEncoder(nn.Module):
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
-        return next(self.model.parameters()).device
+        return torch.device(self.model.device)
 
     @property
     def fingerprint(self) -> str:
@@ -139,10 +139,10 @@ class TransformerEncoder(nn.Module):
                 np.add.at(weights, tokens.owner[group], length)
                 bar.advance(len(group))
         self.train(was_training)
-        vectors = sums / np.maximum(weights, 1)
+        means = np.divide(sums, np.maximum(weights, 1), dtype=np.float32)
         if self.normalize:
-            vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        return vectors
+            means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
+        return means
 
     def _pooled(self, tokens: TokenisedTexts, rows: NDArray[np.int64], normalize: bool | None = None) -> Tensor:
         """Encode one group of sequences, padded among themselves."""

@@ -88,9 +88,7 @@ def cluster_kl(p: Tensor, q: Tensor) -> Tensor:
     return (p * (p.clamp_min(tiny).log() - q.clamp_min(tiny).log())).sum(dim=1).mean()
 
 
-def sinkhorn(
-    scores: Tensor, sizes: Tensor | None = None, temperature: float = 0.05, n_iterations: int = 50
-) -> Tensor:
+def sinkhorn(scores: Tensor, sizes: Tensor | None = None, temperature: float = 0.05, n_iterations: int = 50) -> Tensor:
     r"""Soft assignment whose clusters have given sizes: entropic optimal transport.
 
     The plan closest to :math:`\exp(s / \tau)` under the two sums below, by Sinkhorn's alternate scaling of

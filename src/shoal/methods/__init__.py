@@ -93,7 +93,9 @@ METHODS: dict[str, Method] = {
         {"glove": {"word_vectors": "glove"}, "umap": {"reducer": "umap"}},
     ),
     "two-stage": Method(
-        TwoStage, "any representation, reducer and clusterer", "the baselines of all four papers, freely combined"
+        TwoStage,
+        "any representation, reducer and clusterer",
+        "the baselines of all four papers, freely combined",
     ),
 }
 

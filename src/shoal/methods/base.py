@@ -58,6 +58,8 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     clusters_: tuple[Cluster, ...]
     history_: list[dict[str, Any]]
     truncated_: int
+    _checkpoints: Path | None
+    _start_found: NDArray[np.int64] | None
 
     @abstractmethod
     def _fit(self, rows: Rows, rng: np.random.RandomState) -> Vectors:
@@ -75,9 +77,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     def _restore(self, folder: Path, config: dict[str, Any]) -> None:
         """Undo :meth:`_save`."""
 
-    def fit(
-        self, X: Any, y: Any = None, *, vectors: Any = None, checkpoints: Path | None = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any = None, *, vectors: Any = None, checkpoints: Path | None = None) -> Self:
         """Learn the clusters.
 
         Parameters
@@ -98,10 +98,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         """
         rows = self._rows(X, vectors, reset=True)
         self._check_size(rows)
-        self._checkpoints = checkpoints
-        self._start_found: NDArray[np.int64] | None = None
-        self.history_ = []
-        self.truncated_ = 0
+        self._begin(checkpoints)
         embedded = self._fit(rows, check_random_state(self.random_state))
         self.n_clusters_ = len(self.clusterer_.centers)
         self.cluster_centers_ = self.clusterer_.centers
@@ -176,6 +173,13 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
             )
         return rows
 
+    def _begin(self, checkpoints: Path | None) -> None:
+        """Forget an earlier fit."""
+        self._checkpoints = checkpoints
+        self._start_found = None
+        self.history_ = []
+        self.truncated_ = 0
+
     def _check_size(self, rows: Rows) -> None:
         """Refuse a number of clusters that the corpus cannot fill."""
         if isinstance(self.n_clusters, bool) or not isinstance(self.n_clusters, int | np.integer):
@@ -203,9 +207,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
                 scores[i] = self.clusterer_.scores(self._embed(rows.row(int(i))))[0]
         return scores.argmax(axis=1).astype(np.int64), scores
 
-    def _describe(
-        self, rows: Rows, labels: NDArray[np.int64], scores: NDArray[np.float64]
-    ) -> tuple[Cluster, ...]:
+    def _describe(self, rows: Rows, labels: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[Cluster, ...]:
         """Name the clusters by their texts; by their numbers if there are only vectors."""
         sizes = np.bincount(labels, minlength=self.n_clusters_)
         sure = softmax(scores, axis=1).max(axis=1)

@@ -93,7 +93,9 @@ def load(path: str | Path) -> TextClusterer:
         model.n_features_in_ = config["n_features_in"]
         model._restore(folder, config)
     except (LookupError, TypeError, ValueError, OSError, SafetensorError) as reason:
-        raise RunFolderError(f"{folder} is damaged ({type(reason).__name__}: {reason}); fit the model again.") from reason
+        raise RunFolderError(
+            f"{folder} is damaged ({type(reason).__name__}: {reason}); fit the model again."
+        ) from reason
     model.cluster_centers_ = model.clusterer_.centers
     model.n_clusters_ = len(model.cluster_centers_)
     model.history_, model.truncated_ = [], 0
@@ -124,7 +126,7 @@ def _json_params(model: TextClusterer) -> dict[str, Any]:
     for name, value in model.get_params(deep=False).items():
         if isinstance(value, np.integer | np.floating):
             value = value.item()
-        elif isinstance(value, np.random.RandomState) or name == "representation" and not isinstance(value, str):
+        elif isinstance(value, np.random.RandomState) or (name == "representation" and not isinstance(value, str)):
             value = None  # an object of the user's own: the model then answers to vectors only
         try:
             json.dumps(value)

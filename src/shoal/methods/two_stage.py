@@ -7,6 +7,7 @@ but the clusterer.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from shoal.errors import ParameterError
 from shoal.methods.base import TextClusterer
 from shoal.methods.inputs import Rows
 
-FIT = {
+FIT: dict[str, Callable[..., Clusterer]] = {
     "spherical-kmeans": fit_spherical_kmeans,
     "kmeans": fit_kmeans,
     "minibatch-kmeans": fit_minibatch_kmeans,

@@ -41,9 +41,7 @@ def _matrix(vectors: ArrayLike) -> NDArray[Any]:
     except ValueError as error:
         raise DataError("vectors has rows of different lengths; pass an array of shape (n, d).") from error
     if matrix.dtype.kind not in "fiub":
-        raise DataError(
-            f"vectors has dtype {matrix.dtype}; pass a dense array of real numbers, shape (n, d)."
-        )
+        raise DataError(f"vectors has dtype {matrix.dtype}; pass a dense array of real numbers, shape (n, d).")
     return matrix
 
 
@@ -59,9 +57,7 @@ def group(vectors: ArrayLike, labels: Labels, metric: str = "euclidean") -> Clus
     order = np.argsort(codes, kind="stable")[(codes < 0).sum() :]
     points = matrix[order].astype(np.float64, copy=False)
     if n_bad := int((~np.isfinite(points).all(axis=1)).sum()):
-        raise DataError(
-            f"vectors has {n_bad} rows with NaN or infinite values; leave them out or label them -1."
-        )
+        raise DataError(f"vectors has {n_bad} rows with NaN or infinite values; leave them out or label them -1.")
     if metric == "cosine":
         lengths = np.linalg.norm(points, axis=1, keepdims=True)
         points = points / np.where(lengths > 0, lengths, 1)

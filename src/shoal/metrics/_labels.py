@@ -28,10 +28,7 @@ def encode(labels: Labels, argument: str, missing: tuple[Hashable, ...] = (None,
     try:
         # tolist, not asarray: numpy would turn the mixed labels [1, "1"] into one and the same string
         values = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-        codes = [
-            -1 if label in missing or label != label else index.setdefault(label, len(index))
-            for label in values
-        ]
+        codes = [-1 if label in missing or label != label else index.setdefault(label, len(index)) for label in values]
     except (TypeError, ValueError) as error:
         raise DataError(
             f"{argument} of type {type(labels).__name__} is not a flat list of labels; "

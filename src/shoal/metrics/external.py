@@ -53,9 +53,7 @@ def _pair(labels_true: Labels, labels_pred: Labels) -> _Pair:
             "pass one of each per text, for at least one text."
         )
     if n_missing := int((true.codes < 0).sum()):
-        raise DataError(
-            f"labels_true has {n_missing} missing labels; leave those texts out of both labellings."
-        )
+        raise DataError(f"labels_true has {n_missing} missing labels; leave those texts out of both labellings.")
     return _Pair(true, pred)
 
 
@@ -150,9 +148,7 @@ def purity(labels_true: Labels, labels_pred: Labels) -> float:
     return float(pair.contingency.max(axis=0).sum() / pair.n_texts)
 
 
-def nmi(
-    labels_true: Labels, labels_pred: Labels, average: Literal["arithmetic", "geometric"] = "arithmetic"
-) -> float:
+def nmi(labels_true: Labels, labels_pred: Labels, average: Literal["arithmetic", "geometric"] = "arithmetic") -> float:
     r"""Mutual information of classes and clusters over the mean of their entropies.
 
     Parameters

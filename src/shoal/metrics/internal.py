@@ -84,9 +84,7 @@ def silhouette(
     if metric not in ("euclidean", "cosine"):
         raise ParameterError(f"metric={metric!r} is not a known distance; pass 'euclidean' or 'cosine'.")
     if sample_size is not None and sample_size < 2:
-        raise ParameterError(
-            f"sample_size={sample_size} gives no standard error; pass at least 2, or None for all."
-        )
+        raise ParameterError(f"sample_size={sample_size} gives no standard error; pass at least 2, or None for all.")
     clusters = group(vectors, labels, metric)
     n_points = clusters.owner.size
     if clusters.sizes.size < 2:

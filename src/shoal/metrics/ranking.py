@@ -46,18 +46,14 @@ def _ranks(query: int, scores: Any, relevant: Any) -> NDArray[np.intp]:
     try:
         values, marks = np.asarray(scores, dtype=np.float64), np.asarray(relevant, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise DataError(
-            f"query {query} has scores or marks that are not numbers; pass floats and booleans."
-        ) from error
+        raise DataError(f"query {query} has scores or marks that are not numbers; pass floats and booleans.") from error
     if values.ndim != 1 or values.shape != marks.shape:
         raise DataError(
             f"query {query} has scores of shape {values.shape} and relevant of shape {marks.shape}; "
             "pass one score and one boolean per candidate."
         )
     if np.isnan(values).any():
-        raise DataError(
-            f"query {query} has {np.isnan(values).sum()} scores that are NaN; give each a number."
-        )
+        raise DataError(f"query {query} has {np.isnan(values).sum()} scores that are NaN; give each a number.")
     if not np.isin(marks, (0, 1)).all():
         raise DataError(f"query {query} has relevance marks other than 0 and 1; pass booleans.")
     return np.flatnonzero(marks[np.argsort(-values, kind="stable")]) + 1

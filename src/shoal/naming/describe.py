@@ -104,9 +104,7 @@ def describe(
     counts = count_terms(clustered, resolve_stop_words(stop_words, clustered))
     chosen = cluster_keywords(counts, labels, n_clusters, n_keywords)
     nearness = (
-        _overlap(counts, labels, chosen)
-        if centrality is None
-        else _checked_centrality(centrality, len(texts))[rows]
+        _overlap(counts, labels, chosen) if centrality is None else _checked_centrality(centrality, len(texts))[rows]
     )
     keywords = [tuple(counts.spelling[term] for term in own) for own in chosen]
     by_nearness = np.lexsort((-nearness, labels))
@@ -200,8 +198,7 @@ def _checked_centrality(centrality: np.ndarray, n_texts: int) -> np.ndarray:
     checked = np.asarray(centrality, dtype=np.float64)
     if checked.shape != (n_texts,):
         raise DataError(
-            f"centrality has shape {checked.shape} but there are {n_texts} texts; "
-            "pass one number for each text."
+            f"centrality has shape {checked.shape} but there are {n_texts} texts; pass one number for each text."
         )
     if np.isnan(checked).any():
         raise DataError(f"centrality holds {np.isnan(checked).sum()} NaN; pass a number for each text.")

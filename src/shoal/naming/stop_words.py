@@ -114,20 +114,20 @@ _LISTS = {
 _CHINESE = frozenset("的了是吗呢吧啊呀么什们我你您他她它这那哪谁也很着把被让给与或而但怎")
 _CHINESE |= {"可以", "没有", "一个", "不是", "如果", "因为", "所以", "以及", "还是", "自己", "已经", "需要"}
 
-STOP_WORDS: dict[str, frozenset[str]] = {
-    code: frozenset(text.casefold().split()) for code, text in _LISTS.items()
-}
+STOP_WORDS: dict[str, frozenset[str]] = {code: frozenset(text.casefold().split()) for code, text in _LISTS.items()}
 
 _SAMPLE = 5000
 # Function words are some 40 % of a text, so this finds a language in which about a twentieth is written.
 _TELLING_SHARE = 0.02
+_TELLING_WORDS = 3
 
 
 def languages(texts: Sequence[str]) -> tuple[str, ...]:
     """Find the languages of a corpus by their function words.
 
     Each text counts for the one language whose function words are most frequent in it; a language is in the
-    corpus when its function words in such texts are at least two in a hundred of all words. Up to 5000 texts,
+    corpus when its function words in such texts are at least two in a hundred of all words, and three or more
+    different ones: "car" alone does not make English French. Up to 5000 texts,
     evenly spaced, are looked at.
 
     Parameters
@@ -146,6 +146,7 @@ def languages(texts: Sequence[str]) -> tuple[str, ...]:
     ('de',)
     """
     hits: Counter[str] = Counter()
+    seen: dict[str, set[str]] = {code: set() for code in STOP_WORDS}
     n_words = 0
     for text in texts[:: max(1, len(texts) // _SAMPLE)]:
         tokens = [word.casefold() for word in words(text)]
@@ -154,7 +155,10 @@ def languages(texts: Sequence[str]) -> tuple[str, ...]:
         (best, count), (_, runner_up) = counts.most_common(2)
         if count > runner_up:
             hits[best] += count
-    return tuple(code for code in STOP_WORDS if hits[code] > 0 and hits[code] >= _TELLING_SHARE * n_words)
+            seen[best].update(STOP_WORDS[best].intersection(tokens))
+    return tuple(
+        code for code in STOP_WORDS if len(seen[code]) >= _TELLING_WORDS and hits[code] >= _TELLING_SHARE * n_words
+    )
 
 
 def resolve_stop_words(stop_words: str | Iterable[str] | None, texts: Sequence[str]) -> frozenset[str]:
@@ -181,7 +185,7 @@ def resolve_stop_words(stop_words: str | Iterable[str] | None, texts: Sequence[s
     --------
     >>> sorted(resolve_stop_words(["The", "of"], []))
     ['of', 'the']
-    >>> "the" in resolve_stop_words("auto", ["the end of the world"])
+    >>> "the" in resolve_stop_words("auto", ["this is the end of the world"])
     True
     """
     if stop_words is None:

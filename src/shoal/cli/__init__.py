@@ -1,0 +1,72 @@
+"""The command line: one file a command, heavy imports inside the command."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from shoal.cli import demo, doctor, fit, methods, predict, score
+from shoal.cli.console import say
+from shoal.errors import ShoalError
+
+EXIT_CODES = """
+Exit codes: 0 done; 1 unexpected error; 2 wrong usage; 3 input; 4 parameter; 5 missing optional package;
+6 model; 7 run folder; 130 interrupted.
+"""
+
+app = typer.Typer(
+    name="shoal",
+    help="Group short texts by meaning, name the groups, and sort new texts the same way.",
+    epilog=EXIT_CODES,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command(epilog=fit.EXAMPLES)(fit.fit)
+app.command(epilog=predict.EXAMPLES)(predict.predict)
+app.command(epilog=score.EXAMPLES)(score.score)
+app.command(epilog=methods.EXAMPLES)(methods.methods)
+app.command(epilog=demo.EXAMPLES)(demo.demo)
+app.command(epilog=doctor.EXAMPLES)(doctor.doctor)
+
+
+@app.callback(invoke_without_command=True)
+def _version(version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
+    """Group short texts by meaning, name the groups, and sort new texts the same way."""
+    if version:
+        from shoal import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line; every error is a sentence and an exit code."""
+    try:
+        app()
+    except ShoalError as error:
+        say(f"[red]Error:[/] {_escaped(error)}")
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        say("Interrupted.")
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output went away, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:
+        if os.environ.get("SHOAL_DEBUG"):
+            raise
+        say(f"[red]Unexpected error:[/] {type(error).__name__}: {_escaped(error)}")
+        say("This is a defect of Shoal; please report it. SHOAL_DEBUG=1 shows where it happened.")
+        sys.exit(1)
+
+
+def _escaped(error: Exception) -> str:
+    """Return the message with rich's square brackets made harmless."""
+    from rich.markup import escape
+
+    return escape(str(error))

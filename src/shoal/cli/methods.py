@@ -1,0 +1,62 @@
+"""``shoal methods``: what there is."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import typer
+
+EXAMPLES = """
+Examples:
+
+    shoal methods
+
+    shoal methods tfidf-kmeans
+"""
+
+
+def methods(
+    name: str | None = typer.Argument(None, help="Show this method's parameters, defaults and presets."),
+    json: bool = typer.Option(False, help="Print the result as one JSON object."),
+) -> None:
+    """List the methods, the papers they are from, and their parameters."""
+    from shoal.cli.console import print_json, print_table, say
+    from shoal.methods import DEFAULT, METHODS, find_method
+
+    chosen = METHODS if name is None else {name: find_method(name)}
+    if json:
+        print_json(
+            {
+                key: {
+                    "summary": method.summary,
+                    "source": method.source,
+                    "parameters": method.defaults(),
+                    "presets": {preset: dict(values) for preset, values in method.presets.items()},
+                }
+                for key, method in chosen.items()
+            }
+        )
+        return
+    rows = [
+        [key + (" *" if key == DEFAULT else ""), method.summary, method.source, ", ".join(method.presets)]
+        for key, method in chosen.items()
+    ]
+    print_table("Methods", ["name", "what it does", "from", "presets"], rows)
+    if name is None:
+        say("* the default. Parameters of one: shoal methods NAME")
+        return
+    method = chosen[name]
+    explained = _parameter_texts(method.estimator)
+    rows = [[key, repr(value), explained.get(key, "")] for key, value in method.defaults().items()]
+    print_table("Parameters (--set NAME=VALUE)", ["name", "default", "meaning"], rows)
+    for preset, values in method.presets.items():
+        say(f"--preset {preset}: " + ", ".join(f"{key}={value!r}" for key, value in values.items()))
+
+
+def _parameter_texts(estimator: type) -> dict[str, str]:
+    """Read the parameters' meanings out of the class's numpydoc."""
+    section = inspect.getdoc(estimator) or ""
+    section = section.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    entries = re.findall(r"^(\w+) : .*\n((?:    .*\n?)+)", section, flags=re.MULTILINE)
+    return {key: " ".join(meaning.replace("``", "").split()) for key, meaning in entries}

@@ -1,0 +1,126 @@
+"""Tables to files: csv, tsv, jsonl, json, parquet and xlsx, never half written."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import importlib
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from shoal.cache import write_atomically
+from shoal.corpus.columns import strings_of, without_nesting
+from shoal.errors import DataError, ParameterError
+
+# Beyond this a spreadsheet, whose numbers are all doubles, rounds integers.
+_EXACT_INTEGERS = 2**53
+
+
+def write_table(frame: pl.DataFrame, path: Path) -> None:
+    r"""Write a table in the format of its suffix; whoever reads meanwhile sees the old file or the new one.
+
+    The suffixes are ``.csv .tsv .jsonl .json .parquet .xlsx``, the first four also with ``.gz``. Except in
+    parquet, nested cells are written as their JSON text, bytes and durations as strings. A csv holds missing
+    cells as empty ones and reads back with `read_table` cell for cell, as strings.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table.
+    path : Path
+        Where to; missing folders are made, an existing file is replaced.
+
+    Raises
+    ------
+    ParameterError
+        If the suffix is unknown, the place cannot be written to, or the package for xlsx is missing.
+    DataError
+        If the table is too large for xlsx.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "fish.csv"
+    ...     write_table(pl.DataFrame({"text": ["a, b", None], "cluster": [0, None]}), path)
+    ...     path.read_text()
+    'text,cluster\n"a, b",0\n,\n'
+    """
+    zipped = path.name.lower().endswith(".gz")
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    if suffix in _TEXT_WRITERS:
+        content = _TEXT_WRITERS[suffix](without_nesting(frame)).encode()
+    elif suffix in _BINARY_WRITERS and not zipped:
+        content = _BINARY_WRITERS[suffix](frame)
+    else:
+        raise ParameterError(
+            f"{path} has an unknown suffix {suffix + '.gz' * zipped!r}; the suffixes are "
+            f"{' '.join(_TEXT_WRITERS)} (each also .gz) {' '.join(_BINARY_WRITERS)}."
+        )
+    try:
+        # without the time of day, so that the same table is the same file
+        write_atomically(path, gzip.compress(content, mtime=0) if zipped else content)
+    except OSError as error:
+        raise ParameterError(f"{path} cannot be written ({error}); choose another place.") from error
+
+
+def _delimited(frame: pl.DataFrame, separator: str) -> str:
+    """Quote where needed, but a lone column throughout.
+
+    Its missing cells would be blank lines, which many readers skip, and a ``;`` in its name would pass for
+    the separator.
+    """
+    return frame.write_csv(separator=separator, quote_style="always" if frame.width == 1 else "necessary")
+
+
+def _parquet(frame: pl.DataFrame) -> bytes:
+    """Keep every kind of column."""
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def _xlsx(frame: pl.DataFrame) -> bytes:
+    """Write one plain sheet: numbers and truth values as such, all else as strings.
+
+    Not with polars, whose sheet silently loses long links and names that differ only in case.
+    """
+    try:
+        xlsxwriter = importlib.import_module("xlsxwriter")
+    except ImportError as error:
+        raise ParameterError(
+            "xlsx needs the package xlsxwriter, which is not installed; run: pip install xlsxwriter, or write "
+            f"{' '.join(_TEXT_WRITERS)} or .parquet."
+        ) from error
+    buffer = io.BytesIO()
+    book = xlsxwriter.Workbook(buffer, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False})
+    sheet = book.add_worksheet()
+    for column, series in enumerate(frame):
+        for row, cell in enumerate([series.name, *_spreadsheet_cells(series)]):
+            if sheet.write(row, column, cell):
+                raise DataError(
+                    f"row {row} of column {series.name!r} does not fit into xlsx (1048575 rows, 16384 columns, "
+                    "32767 characters a cell); write .csv or .parquet."
+                )
+    book.close()
+    return buffer.getvalue()
+
+
+def _spreadsheet_cells(series: pl.Series) -> list[str | float | None]:
+    """Keep what a spreadsheet holds exactly, without NaN and infinities; the rest as strings."""
+    if series.dtype.is_float():
+        return [cell if finite else None for cell, finite in zip(series, series.is_finite(), strict=True)]
+    whole = series.dtype.is_integer() and series.is_between(-_EXACT_INTEGERS, _EXACT_INTEGERS).all()
+    return (series if whole or series.dtype == pl.Boolean else strings_of(series)).to_list()
+
+
+_TEXT_WRITERS: dict[str, Callable[[pl.DataFrame], str]] = {
+    ".csv": functools.partial(_delimited, separator=","),
+    ".tsv": functools.partial(_delimited, separator="\t"),
+    ".jsonl": pl.DataFrame.write_ndjson,
+    ".json": pl.DataFrame.write_json,
+}
+_BINARY_WRITERS: dict[str, Callable[[pl.DataFrame], bytes]] = {".parquet": _parquet, ".xlsx": _xlsx}
