@@ -94,8 +94,8 @@ class RunFolder:
         if not folder.path.is_dir():
             hint = "; it is unfinished: run `shoal fit --resume`" if partial_path(folder.path).is_dir() else ""
             raise RunFolderError(f"{folder.path} is not a run folder{hint or '; pass one that `shoal fit` wrote'}.")
-        info = folder.read_info()
-        for name, checksum in info["files"].items():
+        files = folder.read_info()["files"]
+        for name, checksum in files.items():
             file = folder.path / name
             if not file.resolve().is_relative_to(folder.path.resolve()):
                 raise RunFolderError(f"{folder.path}/run.json names a file outside the run ({name}); it is refused.")
@@ -103,6 +103,9 @@ class RunFolder:
                 raise RunFolderError(f"{folder.path} lacks {name}; it is damaged: fit again.")
             if sha256_of(file) != checksum:
                 raise RunFolderError(f"{file} was changed after the run was written; it is refused: fit again.")
+        for file in folder.model.rglob("[!.]*"):  # the rest of the folder may hold the user's own notes
+            if file.is_file() and file.relative_to(folder.path).as_posix() not in files:
+                raise RunFolderError(f"{file} is not of this run (run.json does not list it); remove it or fit again.")
         return folder
 
     def read_info(self) -> dict[str, Any]:
@@ -132,6 +135,8 @@ class RunFolder:
 
 def partial_path(path: Path) -> Path:
     """Return where the run ``path`` lies while it is being written."""
+    if path.name in ("", ".."):
+        raise RunFolderError(f"{path} has no name of its own; pass the name of a folder, e.g. runs/first.")
     return path.with_name(path.name + ".partial")
 
 
@@ -167,14 +172,17 @@ def writing(path: Path, *, overwrite: bool = False, resume: bool = False) -> Ite
         If ``path`` is taken, or another process is writing it.
     """
     partial = RunFolder(partial_path(path))
-    _check_target(path, overwrite)
-    path.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0)
+    parent_is_ours = not path.parent.exists()
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except Timeout as reason:
         raise RunFolderError(f"another process is writing {path}; wait for it or pass another --out.") from reason
+    except OSError as reason:
+        raise RunFolderError(f"{path} cannot be written ({reason}); pass another --out.") from reason
     try:
+        _check_target(path, overwrite)
         if not resume:
             if partial.checkpoints.is_dir() and not overwrite:
                 raise RunFolderError(
@@ -190,9 +198,12 @@ def writing(path: Path, *, overwrite: bool = False, resume: bool = False) -> Ite
             raise
         _publish(partial.path, path)
     finally:
-        lock.release()
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # while it is ours: whoever opened it meanwhile sees that it is gone
             Path(lock.lock_file).unlink(missing_ok=True)
+        lock.release()
+        if parent_is_ours:
+            with contextlib.suppress(OSError):  # not empty: the run is there
+                path.parent.rmdir()
 
 
 def _check_target(path: Path, overwrite: bool) -> None:
@@ -201,7 +212,9 @@ def _check_target(path: Path, overwrite: bool) -> None:
         return
     if not overwrite:
         raise RunFolderError(f"{path} exists; pass --overwrite to replace it, or another --out.")
-    if path.is_dir() and any(path.iterdir()):
+    if not path.is_dir():
+        raise RunFolderError(f"{path} is a file, not a run; pass another --out.")
+    if any(path.iterdir()):
         RunFolder(path).read_info()  # only a run may be replaced by a run
 
 
@@ -212,5 +225,9 @@ def _publish(partial: Path, path: Path) -> None:
         return
     old = path.with_name(f".{path.name}.{os.getpid()}.old")
     path.rename(old)
-    partial.rename(path)
+    try:
+        partial.rename(path)
+    except BaseException:
+        old.rename(path)
+        raise
     shutil.rmtree(old, ignore_errors=True)

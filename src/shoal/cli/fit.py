@@ -47,42 +47,32 @@ def fit(
 ) -> None:
     """Cluster a file of texts, name the clusters, and save a model that sorts new texts the same way."""
     from shoal.cli import job
-    from shoal.cli.settings import first_given, parse_assignments, read_config
+    from shoal.cli.settings import parameters_of, parse_assignments, read_config
     from shoal.errors import ParameterError
 
     if (file is None) == (resume is None):
         raise ParameterError("pass either a FILE to cluster or --resume RUN to go on with an interrupted run.")
+    flags = _given(text=text, id=id, label=label, encoding=encoding, format=format, method=method, preset=preset)
+    flags |= _given(clusters=clusters, backbone=backbone, vectors=vectors and str(vectors), seed=seed)
+    flags |= {"set": parse_assignments(set_)} if set_ else {}
     if resume is not None:
+        ignored = [*flags, *_given(config=config, out=out, overwrite=overwrite or None)]
+        if ignored:
+            raise ParameterError(
+                f"--resume goes on as the run was started; leave away --{', --'.join(ignored)}, or start a new run."
+            )
         result = job.resume_fit(resume)
     else:
         settings = read_config(config)
-        asked = job.FitJob(
-            source=str(file),
-            text=first_given(text, settings.get("text")),
-            id=first_given(id, settings.get("id")),
-            label=first_given(label, settings.get("label")),
-            encoding=encoding,
-            format=format,
-            vectors=None if vectors is None else str(vectors),
-            method=first_given(method, settings.get("method")),
-            preset=first_given(preset, settings.get("preset")),
-            params={
-                **settings.get("set", {}),
-                **parse_assignments(set_),
-                **_given(
-                    n_clusters=first_given(clusters, settings.get("clusters")),
-                    backbone=first_given(backbone, settings.get("backbone")),
-                    random_state=first_given(seed, settings.get("seed")),
-                ),
-            },
-        )
-        result = job.start_fit(asked, out, overwrite=overwrite)
+        params = {**parameters_of(settings), **parameters_of(flags)}
+        chosen = {key: value for key, value in {**settings, **flags}.items() if key in job.FitJob.__annotations__}
+        result = job.start_fit(job.FitJob(str(file), **chosen, params=params), out, overwrite=overwrite)
     report(result, as_json=json)
 
 
-def _given(**params: Any) -> dict[str, Any]:
-    """Return the parameters that are not None."""
-    return {name: value for name, value in params.items() if value is not None}
+def _given(**options: Any) -> dict[str, Any]:
+    """Return the options that are not None."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def report(result: FitResult, *, as_json: bool) -> None:
@@ -97,4 +87,4 @@ def report(result: FitResult, *, as_json: bool) -> None:
         print_scores(result.scores)
     for remark in result.remarks():
         say(remark)
-    say(f"The run is in [bold]{result.run}[/]; sort new texts with: shoal predict {result.run} FILE")
+    say(f"The run is in {result.run}; sort new texts with: shoal predict {result.run} FILE")

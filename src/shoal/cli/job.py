@@ -10,16 +10,18 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shoal._version import __version__
+from shoal.cache import write_atomically
 from shoal.cli.settings import method_parameters
 from shoal.clustering import Cluster
 from shoal.corpus import Corpus
@@ -31,7 +33,7 @@ from shoal.metrics import scores
 from shoal.run_folder import RunFolder, free_path, partial_path, writing
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers", "safetensors", "polars")
-_STANDARD_INPUT = "input.parquet"
+_KEPT_INPUT = "input.parquet"  # of a run whose source cannot be read again
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,13 @@ class FitJob:
         return Corpus.read(
             self.source, text=self.text, id=self.id, label=self.label, encoding=self.encoding, format=self.format
         ).require_texts()
+
+
+class Labelled(NamedTuple):
+    """The rows whose class is known, and their classes."""
+
+    rows: NDArray[np.int64]
+    classes: list[str]
 
 
 @dataclass(frozen=True)
@@ -124,19 +133,19 @@ def resume_fit(path: Path) -> FitResult:
         raise RunFolderError(f"there is no interrupted run at {partial.path};{finished}")
     try:
         request = json.loads(partial.request.read_text(encoding="utf-8"))
-        job = FitJob(**request["job"])
+        job, data_hash, notes = FitJob(**request["job"]), request["data_hash"], request["notes"]
     except (OSError, ValueError, LookupError, TypeError) as reason:
         raise RunFolderError(f"{partial.request} cannot be read ({reason}); start again with --overwrite.") from reason
-    kept = partial.path / _STANDARD_INPUT
+    kept = partial.path / _KEPT_INPUT
 
     def read() -> Corpus:
         if not kept.is_file():
             corpus = job.read()
         else:
             corpus = Corpus.of(pl.read_parquet(kept), text=job.text, id=job.id, label=job.label)
-        if corpus.content_hash() != request["data_hash"]:
+        if corpus.content_hash() != data_hash:
             raise DataError(f"{job.source} has changed since the run was started; start again with --overwrite.")
-        return corpus
+        return replace(corpus, notes=notes)
 
     return fit_corpus(job, read, path, resume=True)
 
@@ -148,16 +157,17 @@ def fit_corpus(
     started = time.perf_counter()
     name = job.method or DEFAULT
     method = find_method(name)
-    model = method(**method_parameters(method, name, preset=job.preset, config={}, flags=job.params))
+    model = method(**method_parameters(method, name, preset=job.preset, params=job.params))
     with writing(path, overwrite=overwrite, resume=resume) as folder:
         corpus = read()
-        if job.source == "-" and not resume:
-            corpus.carried().write_parquet(folder.path / _STANDARD_INPUT)
-        request = {"job": asdict(job), "data_hash": corpus.content_hash()}
-        folder.request.write_text(json.dumps(request, indent=2, ensure_ascii=False), encoding="utf-8")
+        known = _labelled(corpus)
+        if not resume and not Path(job.source).is_file():
+            corpus.frame.write_parquet(folder.path / _KEPT_INPUT)
+        request = {"job": asdict(job), "data_hash": corpus.content_hash(), "notes": dict(corpus.notes)}
+        write_atomically(folder.request, json.dumps(request, indent=2, ensure_ascii=False).encode())
         vectors = None if job.vectors is None else _read_vectors(Path(job.vectors))
         model.fit(corpus, vectors=vectors, checkpoints=folder.checkpoints)
-        result = _result(path, name, model, corpus, started)
+        result = _result(path, name, model, corpus, known, started)
         _write_run(folder, job, model, corpus, result)
     return result
 
@@ -170,12 +180,14 @@ def _read_vectors(file: Path) -> Any:
         raise DataError(f"--vectors {file} cannot be read ({reason}); pass a .npy file of numbers.") from reason
 
 
-def _result(path: Path, name: str, model: TextClusterer, corpus: Corpus, started: float) -> FitResult:
+def _result(
+    path: Path, name: str, model: TextClusterer, corpus: Corpus, known: Labelled | None, started: float
+) -> FitResult:
     """Gather what came out."""
     empty = int(corpus.empty.sum())
-    known = _labelled(corpus)
     found, start = (
-        None if known is None else scores(known[1], labels[known[0]]) for labels in (model.labels_, model.start_labels_)
+        None if known is None else scores(known.classes, labels[known.rows])
+        for labels in (model.labels_, model.start_labels_)
     )
     return FitResult(
         run=path,
@@ -192,14 +204,14 @@ def _result(path: Path, name: str, model: TextClusterer, corpus: Corpus, started
     )
 
 
-def _labelled(corpus: Corpus) -> tuple[np.ndarray[Any, Any], list[str]] | None:
-    """Return the rows with a class, and their classes; None if there are none."""
+def _labelled(corpus: Corpus) -> Labelled | None:
+    """Return the rows with a class, and their classes; None without a label column."""
     if corpus.labels is None:
         return None
     rows = np.array([i for i, label in enumerate(corpus.labels) if label], dtype=np.int64)
     if not len(rows):
         raise DataError(f"the label column {corpus.label_column!r} is empty; leave --label away.")
-    return rows, [corpus.labels[i] for i in rows]
+    return Labelled(rows, [corpus.labels[i] for i in rows])
 
 
 def _write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Corpus, result: FitResult) -> None:
@@ -211,16 +223,18 @@ def _write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Cor
     clusters = [cluster.as_json() for cluster in model.clusters_]
     folder.clusters.write_text(json.dumps(clusters, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     folder.history.write_text("".join(json.dumps(row) + "\n" for row in model.history_), encoding="utf-8")
-    for leftover in (folder.request, folder.path / _STANDARD_INPUT):
+    for leftover in (folder.request, folder.path / _KEPT_INPUT):
         leftover.unlink(missing_ok=True)
     if folder.checkpoints.is_dir():
         shutil.rmtree(folder.checkpoints)
+    parameters = json.loads((folder.model / "config.json").read_text(encoding="utf-8"))["params"]
     folder.seal(
         {
             "shoal_version": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             **result.as_json(),
-            "parameters": json.loads((folder.model / "config.json").read_text(encoding="utf-8"))["params"],
+            "parameters": parameters,
+            "seed": parameters.get("random_state"),
             "data": {
                 "source": job.source,
                 "sha256": corpus.content_hash(),

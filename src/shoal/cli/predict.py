@@ -61,7 +61,7 @@ def predict(
     elif out is None:
         sys.stdout.write(result.write_csv())
     else:
-        say(f"{len(corpus)} texts sorted into {model.n_clusters_} clusters: [bold]{out}[/]")
+        say(f"{len(corpus)} texts sorted into {model.n_clusters_} clusters: {out}")
 
 
 def _fitted_column(run: Path, columns: list[str]) -> str | None:
@@ -71,7 +71,7 @@ def _fitted_column(run: Path, columns: list[str]) -> str | None:
     from shoal.errors import RunFolderError
     from shoal.run_folder import RunFolder
 
-    with contextlib.suppress(RunFolderError):  # a bare model folder remembers no column
+    with contextlib.suppress(RunFolderError, LookupError, TypeError):  # a bare model folder remembers no column
         column = RunFolder(run).read_info()["data"]["text_column"]
         return str(column) if column in columns else None
     return None

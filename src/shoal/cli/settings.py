@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from datetime import date, time
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import DataError, ParameterError
 
-FILE_KEYS = ("text", "id", "label", "method", "preset", "clusters", "backbone", "seed", "set")
+# The keys of a configuration file with the kind of their values: the long options of `shoal fit`.
+FILE_KEYS: dict[str, type] = {
+    **dict.fromkeys(("text", "id", "label", "encoding", "format", "vectors", "method", "preset", "backbone"), str),
+    **dict.fromkeys(("clusters", "seed"), int),
+    "set": dict,
+}
+_PARAMETERS = {"clusters": "n_clusters", "backbone": "backbone", "seed": "random_state"}
 
 
 def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
@@ -37,9 +44,10 @@ def _value(text: str) -> Any:
     if text.lower() == "none":
         return None
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+    return text if isinstance(value, date | time) else value
 
 
 def read_config(file: Path | None) -> dict[str, Any]:
@@ -49,26 +57,32 @@ def read_config(file: Path | None) -> dict[str, Any]:
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as reason:
-        raise DataError(f"--config {file} cannot be read ({reason.strerror}).") from reason
+        raise DataError(f"--config {file} cannot be read ({reason.strerror}); check the path.") from reason
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as reason:
         raise ParameterError(f"--config {file} is not valid TOML ({reason}).") from reason
-    for key in content:
+    for key, value in content.items():
         if key not in FILE_KEYS:
             raise ParameterError(f"--config {file} has the key {key!r}; the keys are {', '.join(FILE_KEYS)}.")
-    if not isinstance(content.get("set", {}), dict):
-        raise ParameterError(f"--config {file}: [set] must be a table of parameters, e.g. [set] then n_init = 3.")
+        if type(value) is not FILE_KEYS[key]:
+            kind = {str: "a string", int: "a whole number", dict: "a table, [set]"}[FILE_KEYS[key]]
+            raise ParameterError(f"--config {file}: {key} = {value!r} does not work; {key} is {kind}.")
     return content
 
 
-def first_given(*values: Any) -> Any:
-    """Return the first value that is not None."""
-    return next((value for value in values if value is not None), None)
+def parameters_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the method's parameters among flags, or among the keys of a file.
+
+    Examples
+    --------
+    >>> parameters_of({"text": "body", "set": {"n_init": 3}, "clusters": 5})
+    {'n_init': 3, 'n_clusters': 5}
+    """
+    named = {name: options[option] for option, name in _PARAMETERS.items() if option in options}
+    return {**options.get("set", {}), **named}
 
 
-def method_parameters(
-    method: Any, name: str, *, preset: str | None, config: Mapping[str, Any], flags: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the parameters to build a method with: preset, then file, then flags, the later winning.
+def method_parameters(method: Any, name: str, *, preset: str | None, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters to build a method with: the preset's, then ``params``, which win.
 
     Raises
     ------
@@ -79,6 +93,5 @@ def method_parameters(
         there = ", ".join(method.presets) or "none"
         raise ParameterError(f"method {name!r} has no preset {preset!r}; its presets: {there}.")
     chosen = method.presets[preset] if preset is not None else {}
-    params = {**chosen, **config, **{key: value for key, value in flags.items() if value is not None}}
     method.check_names(params)
-    return params
+    return {**chosen, **params}

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 Vectors = NDArray[np.float32]
 State = dict[str, NDArray[np.generic]]
 
+# Rows that are compared with all others at a time.
+BLOCK_ROWS = 512
+
 
 class Clusterer(Protocol):
     """A partition of a vector space that was learnt from vectors.
@@ -20,6 +23,7 @@ class Clusterer(Protocol):
 
     kind: ClassVar[str]
     centers: Vectors
+    n_iter: int
 
     def scores(self, vectors: Vectors) -> NDArray[np.float64]:
         """Return a log-score for each row and cluster, (n, n_clusters)."""
@@ -40,10 +44,15 @@ def squared_distances(vectors: Vectors, others: Vectors) -> NDArray[np.float64]:
     >>> squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]])).tolist()
     [[25.0]]
     """
-    own = np.einsum("ij,ij->i", vectors, vectors)[:, None]
-    other = np.einsum("ij,ij->i", others, others)[None, :]
-    squares: NDArray[np.float64] = (own + other - 2 * (vectors @ others.T)).astype(np.float64)
-    return np.maximum(squares, 0)
+    # In float64: |x|² + |y|² - 2xy cancels, and float32 would lose small distances far from the origin.
+    targets = others.astype(np.float64)
+    other = np.einsum("ij,ij->i", targets, targets)
+    squares = np.empty((len(vectors), len(others)))
+    for first in range(0, len(vectors), BLOCK_ROWS):
+        rows = vectors[first : first + BLOCK_ROWS].astype(np.float64)
+        own = np.einsum("ij,ij->i", rows, rows)[:, None]
+        squares[first : first + BLOCK_ROWS] = own + other - 2 * (rows @ targets.T)
+    return np.maximum(squares, 0, out=squares)
 
 
 def cluster_means(vectors: Vectors, labels: NDArray[np.int64], n_clusters: int) -> Vectors:

@@ -31,14 +31,17 @@ class Centroids:
         Squared distance that counts as one unit of score.
     spherical : bool
         Rows are scaled to length one before they are compared.
+    n_iter : int, default=1
+        How many iterations it took to find them.
     """
 
     kind: ClassVar[str] = "centroids"
 
-    def __init__(self, centers: Vectors, bandwidth: float, spherical: bool) -> None:
+    def __init__(self, centers: Vectors, bandwidth: float, spherical: bool, n_iter: int = 1) -> None:
         self.centers = centers
         self.bandwidth = bandwidth
         self.spherical = spherical
+        self.n_iter = n_iter
 
     def scores(self, vectors: Vectors) -> NDArray[np.float64]:
         """Return minus the squared distance to each centre, in units of the bandwidth."""
@@ -94,7 +97,7 @@ def _from_sklearn(model: KMeans | MiniBatchKMeans, vectors: Vectors) -> Centroid
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(vectors)
     centers = np.asarray(model.cluster_centers_, dtype=np.float32)
-    return Centroids(centers, _bandwidth(vectors, centers), spherical=False)
+    return Centroids(centers, _bandwidth(vectors, centers), spherical=False, n_iter=int(model.n_iter_))
 
 
 def fit_spherical_kmeans(
@@ -102,23 +105,27 @@ def fit_spherical_kmeans(
 ) -> Centroids:
     """k-means by cosine (Dhillon and Modha 2001): unit vectors, unit centres; the best of ``n_init`` starts."""
     points = np.ascontiguousarray(unit_rows(vectors), dtype=np.float32)
-    best, best_cohesion = None, -np.inf
+    # A zero row has no direction: it moves no mean, and as a centre it would attract nothing.
+    directed = points[points.any(axis=1)]
+    points = directed if len(directed) >= n_clusters else points
+    best, best_cohesion, best_n_iter = points[:n_clusters], -np.inf, 1
     with progress("k-means", n_init, unit="starts") as bar:
         for _ in range(n_init):
             seed = int(rng.randint(np.iinfo(np.int32).max))
             start, _ = kmeans_plusplus(points, n_clusters, random_state=seed)
-            centers, cohesion = _spherical_lloyd(points, unit_rows(start), max_iter)
+            centers, cohesion, n_iter = _spherical_lloyd(points, unit_rows(start), max_iter)
             if cohesion > best_cohesion:
-                best, best_cohesion = centers, cohesion
+                best, best_cohesion, best_n_iter = centers, cohesion, n_iter
             bar.advance(1)
-    centers = best if best is not None else points[:n_clusters]
-    return Centroids(centers, _bandwidth(points, centers), spherical=True)
+    return Centroids(best, _bandwidth(points, best), spherical=True, n_iter=best_n_iter)
 
 
-def _spherical_lloyd(points: Vectors, centers: Vectors, max_iter: int) -> tuple[Vectors, float]:
-    """Alternate assignment and mean direction until no label moves; return centres and mean cosine."""
+def _spherical_lloyd(points: Vectors, centers: Vectors, max_iter: int) -> tuple[Vectors, float, int]:
+    """Alternate assignment and mean direction until no label moves; return centres, mean cosine, iterations."""
     labels = np.full(len(points), -1)
-    for _ in range(max_iter):
+    iteration = 0
+    while iteration < max_iter:
+        iteration += 1
         similarity = points @ centers.T
         moved = similarity.argmax(axis=1)
         if np.array_equal(moved, labels):
@@ -126,7 +133,7 @@ def _spherical_lloyd(points: Vectors, centers: Vectors, max_iter: int) -> tuple[
         labels = moved
         nearest = similarity[np.arange(len(points)), labels]
         centers = _mean_directions(points, labels, len(centers), nearest)
-    return centers, float((points @ centers.T).max(axis=1).mean())
+    return centers, float((points @ centers.T).max(axis=1).mean()), iteration
 
 
 def _mean_directions(points: Vectors, labels: NDArray[np.int64], n_clusters: int, nearest: Vectors) -> Vectors:

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import AgglomerativeClustering
 
-from shoal.clusterers.base import State, Vectors, cluster_means, squared_distances
+from shoal.clusterers.base import BLOCK_ROWS, State, Vectors, cluster_means, squared_distances
 from shoal.clusterers.centroids import BANDWIDTH_SHARE
 from shoal.errors import DataError
 
 # All pairs are held at once: eight bytes for each of n(n - 1)/2.
 MOST_TEXTS = 30_000
 LINKAGES = ("average", "ward", "complete", "single")
-BLOCK_ROWS = 512
 
 
 class Linkage:
@@ -26,6 +25,7 @@ class Linkage:
     """
 
     kind: ClassVar[str] = "linkage"
+    n_iter = 1
 
     def __init__(self, members: Vectors, labels: NDArray[np.int64], bandwidth: float) -> None:
         order = np.argsort(labels, kind="stable")
@@ -67,7 +67,9 @@ def fit_linkage(vectors: Vectors, n_clusters: int, *, linkage: str = "average") 
             f"clusterer='agglomerative' with {len(vectors)} texts needs all their pairs in memory; "
             f"the limit is {MOST_TEXTS}: pass clusterer='spherical-kmeans'."
         )
-    labels = AgglomerativeClustering(n_clusters, linkage=linkage).fit_predict(vectors).astype(np.int64)
+    labels = np.zeros(len(vectors), dtype=np.int64)
+    if n_clusters > 1:  # scikit-learn refuses a single text, and one cluster needs no merging
+        labels[:] = AgglomerativeClustering(n_clusters, linkage=linkage).fit_predict(vectors)
     means = cluster_means(vectors, labels, n_clusters)
     spread = float(np.mean(np.sum((vectors - means[labels]) ** 2, axis=1)))
     return Linkage(vectors, labels, max(BANDWIDTH_SHARE * spread, 1e-12))

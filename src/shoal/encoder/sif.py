@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
-from shoal.errors import DataError, MissingExtraError
+from shoal.errors import DataError, MissingExtraError, ParameterError
 from shoal.word_space import WordSpace, split_words
 
 _WORDS, _ARRAYS = "words.json", "word_vectors.safetensors"
@@ -43,6 +43,8 @@ class SIF:
 
     def fit(self, texts: Sequence[str]) -> SIF:
         """Learn the words' shares and the common direction."""
+        if not self.a > 0:
+            raise ParameterError(f"sif_a={self.a!r} but it must be greater than 0; the paper's value is 1e-3.")
         words, vectors = self._vectors(texts)
         self._rows = {word: row for row, word in enumerate(words)}
         counts = Counter(word for text in texts for word in _words(text))
@@ -108,17 +110,18 @@ def _glove() -> tuple[list[str], NDArray[np.float64]]:
 
 
 def _from_file(file: Path) -> tuple[list[str], NDArray[np.float64]]:
-    """Read lines of a word and its numbers; a first line of two numbers (word2vec's header) is skipped."""
+    """Read lines of a word and its numbers; word2vec's header (two numbers) and blank lines are skipped."""
     if not file.is_file():
         raise DataError(
             f"word_vectors={str(file)!r} is not a file; pass 'corpus', 'glove', or a file with a word and its "
             "numbers on each line."
         )
-    words, vectors = [], []
-    with file.open(encoding="utf-8") as stream:
+    words: list[str] = []
+    vectors: list[list[float]] = []
+    with file.open(encoding="utf-8", errors="replace") as stream:  # word2vec cuts words in the middle of a letter
         for number, line in enumerate(stream, start=1):
             word, *numbers = line.rstrip().split(" ")
-            if number == 1 and len(numbers) == 1:
+            if not line.strip() or (number == 1 and len(numbers) == 1):
                 continue
             try:
                 vectors.append([float(x) for x in numbers])
@@ -127,7 +130,13 @@ def _from_file(file: Path) -> tuple[list[str], NDArray[np.float64]]:
             words.append(word)
             if len(vectors[-1]) != len(vectors[0]):
                 raise DataError(
-                    f"{file}, line {number} has {len(vectors[-1])} numbers but line 1 has {len(vectors[0])}; "
+                    f"{file}, line {number} has {len(vectors[-1])} numbers but the first word has {len(vectors[0])}; "
                     "all words need vectors of one length."
                 )
-    return words, np.array(vectors)
+    table = np.array(vectors)
+    if not table.size:
+        raise DataError(f"{file} holds no word vectors; each line is a word and its numbers.")
+    broken = [word for word, sound in zip(words, np.isfinite(table).all(axis=1), strict=True) if not sound]
+    if broken:
+        raise DataError(f"{file} has NaN or infinity for {len(broken)} words ({broken[0]!r}, …); repair or drop them.")
+    return words, table

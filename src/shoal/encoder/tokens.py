@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 # A forward pass over about a thousand tokens fills two cores; larger groups only cost memory.
 TOKENS_PER_GROUP = 1024
 TEXTS_PER_CALL = 4096
-# A cell of megabytes is not tokenised whole when its head already fills the model's window.
-CHARACTERS_PER_TOKEN = 40
+# A cell of megabytes is not tokenised whole when its head already fills the model's window. The head's last word
+# may be cut in two and then fall into other pieces than the whole word, WordPiece's most being a hundred: so many
+# tokens behind the window are not trusted.
+CHARACTERS_PER_TOKEN = 16
+UNSURE_TOKENS = 128
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class TokenisedTexts:
     owner : ndarray of int64, shape (n_sequences,)
         Which text a sequence belongs to: ``arange(n)`` unless long texts were cut into chunks.
     truncated : int
-        How many texts were longer than the model's window.
+        How many texts were not read to their end.
     pad_id : int
         The id that fills a row up.
     """
@@ -97,31 +100,31 @@ def tokenise(tokenizer: Any, texts: Sequence[str], max_length: int, *, chunk: bo
         One sequence a text, or several for the long ones when ``chunk``.
     """
     prefix, suffix = _special_tokens(tokenizer)
+    pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
     room = max_length - len(prefix) - len(suffix)
     pieces: list[list[int]] = []
     owner: list[int] = []
     truncated = 0
     for first in range(0, len(texts), TEXTS_PER_CALL):
         for row, ids in enumerate(_token_ids(tokenizer, texts[first : first + TEXTS_PER_CALL], room, chunk), first):
-            truncated += len(ids) > room
+            truncated += len(ids) > room and not chunk
             last = len(ids) if chunk else min(len(ids), room)
             for start in range(0, max(last, 1), room):
-                pieces.append([*prefix, *ids[start : min(start + room, last)], *suffix])
+                # A model without special tokens cannot read an empty text: one padding token stands for it.
+                pieces.append([*prefix, *ids[start : min(start + room, last)], *suffix] or [pad_id])
                 owner.append(row)
     lengths = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
     flat = np.fromiter((i for piece in pieces for i in piece), dtype=np.int32, count=int(lengths.sum()))
-    pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
     return TokenisedTexts(flat, np.concatenate([[0], np.cumsum(lengths)]), np.array(owner, np.int64), truncated, pad_id)
 
 
 def _token_ids(tokenizer: Any, texts: Sequence[str], room: int, chunk: bool) -> list[list[int]]:
     """Token ids without special tokens; of a very long text only the head, if that fills the window."""
-    limit = room * CHARACTERS_PER_TOKEN
+    limit = (room + UNSURE_TOKENS) * CHARACTERS_PER_TOKEN
     heads = [text if chunk or len(text) <= limit else text[:limit] for text in texts]
     ids: list[list[int]] = tokenizer(heads, add_special_tokens=False, verbose=False)["input_ids"]
     for row, (text, head) in enumerate(zip(texts, heads, strict=True)):
-        # The head's last word may be cut in two, so it must lie outside the window to be trusted.
-        if len(head) < len(text) and len(ids[row]) <= room + CHARACTERS_PER_TOKEN:
+        if len(head) < len(text) and len(ids[row]) <= room + UNSURE_TOKENS:
             ids[row] = tokenizer([text], add_special_tokens=False, verbose=False)["input_ids"][0]
     return ids
 

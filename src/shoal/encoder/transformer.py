@@ -101,11 +101,12 @@ class TransformerEncoder(nn.Module):
         """Identity of the vectors this encoder gives: weights, tokenizer and options, by content."""
         digest = hashlib.sha256()
         for name, tensor in sorted(self.model.state_dict().items()):
+            if name.startswith("pooler."):  # never read, and drawn at random if the checkpoint has none
+                continue
             digest.update(f"{name} {tuple(tensor.shape)} ".encode())
             digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
-        vocabulary = sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1])
         options = (self.pooling, self.max_length, self.normalize, self.long_texts)
-        digest.update(json.dumps([vocabulary, options]).encode())
+        digest.update(json.dumps([_rules(self.tokenizer), options], sort_keys=True).encode())
         return digest.hexdigest()
 
     def tokenise(self, texts: Sequence[str]) -> TokenisedTexts:
@@ -155,6 +156,7 @@ class TransformerEncoder(nn.Module):
     def save(self, folder: Path) -> None:
         """Write a folder that ``SentenceTransformer(folder)`` opens and that gives the same vectors.
 
+        It knows no chunks: of a text longer than ``max_length`` it reads the head.
         Its own ``config.json`` lies in ``0_Transformer``, so that ``folder`` itself may hold other files.
         """
         inner = folder / "0_Transformer"
@@ -187,13 +189,22 @@ def _write_json(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
+def _rules(tokenizer: Any) -> dict[str, Any]:
+    """Return all that decides which ids a text becomes: the vocabulary and, of a fast tokenizer, its rules."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    rules: dict[str, Any] = tokenizer.get_vocab() if backend is None else json.loads(backend.to_str())
+    # These two are no rules of the tokenizer: they are left over from how it was called last.
+    return {name: rule for name, rule in rules.items() if backend is None or name not in ("truncation", "padding")}
+
+
 def _window(model: Any, tokenizer: Any) -> int:
     """Return how many tokens the backbone can read."""
     positions = getattr(model.config, "max_position_embeddings", None)
     if positions is None:
         return int(min(tokenizer.model_max_length, 1 << 20))
-    # RoBERTa and MPNet number their positions from the padding id on.
-    shifted = getattr(model.config, "model_type", "") in {"roberta", "xlm-roberta", "mpnet", "camembert"}
     if not isinstance(positions, int) or positions < 8:
         raise ModelError(f"this backbone states max_position_embeddings={positions!r}; pass another backbone.")
-    return positions - 2 if shifted else positions
+    # RoBERTa, MPNet and their kin number their positions from the padding id on.
+    table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+    padding = getattr(table, "padding_idx", None)
+    return positions if padding is None else positions - padding - 1

@@ -57,7 +57,8 @@ def cached_vectors(key: str, compute: Callable[[], Encoded], folder: Path | None
     file = folder / f"{key}.vectors"
     with contextlib.suppress(OSError, ValueError, EOFError):
         encoded = _unpack(file.read_bytes())
-        file.touch()
+        with contextlib.suppress(OSError):  # a cache that can only be read still serves
+            file.touch()
         return encoded
     encoded = compute()
     with contextlib.suppress(OSError):

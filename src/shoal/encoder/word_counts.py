@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 
-from shoal.errors import DataError
+from shoal.errors import DataError, ParameterError
 
 _FILE = "vocabulary.json"
 
@@ -44,6 +44,8 @@ class WordCounts:
 
     def fit(self, texts: Sequence[str]) -> WordCounts:
         """Learn the vocabulary, and the weights for TF-IDF."""
+        if self.stop_words not in (None, "english") and not isinstance(self.stop_words, list):
+            raise ParameterError(f"stop_words={self.stop_words!r} is unknown; pass 'english', a list of words or None.")
         counter = CountVectorizer(max_features=self.max_features, stop_words=self.stop_words, dtype=np.float32)
         try:
             counts = counter.fit_transform(texts)

@@ -77,6 +77,12 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     def _restore(self, folder: Path, config: dict[str, Any]) -> None:
         """Undo :meth:`_save`."""
 
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that vectors become float32."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
     def fit(self, X: Any, y: Any = None, *, vectors: Any = None, checkpoints: Path | None = None) -> Self:
         """Learn the clusters.
 
@@ -99,7 +105,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         rows = self._rows(X, vectors, reset=True)
         self._check_size(rows)
         self._begin(checkpoints)
-        embedded = self._fit(rows, check_random_state(self.random_state))
+        embedded = self._fit(rows, self._generator())
         self.n_clusters_ = len(self.clusterer_.centers)
         self.cluster_centers_ = self.clusterer_.centers
         found, scores = self._assign(rows, embedded)
@@ -179,6 +185,16 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         self._start_found = None
         self.history_ = []
         self.truncated_ = 0
+
+    def _generator(self) -> np.random.RandomState:
+        """Return the generator that all randomness comes from."""
+        try:
+            generator: np.random.RandomState = check_random_state(self.random_state)
+        except ValueError as reason:
+            raise ParameterError(
+                f"random_state={self.random_state!r} is no seed; pass a whole number from 0 to {2**32 - 1}."
+            ) from reason
+        return generator
 
     def _check_size(self, rows: Rows) -> None:
         """Refuse a number of clusters that the corpus cannot fill."""

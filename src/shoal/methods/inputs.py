@@ -59,7 +59,7 @@ def are_texts(X: Any) -> bool:
         return any(isinstance(value, str) for name in head.columns for value in head[name])
     if not isinstance(X, list | tuple) and getattr(X, "ndim", None) != 1 and not hasattr(X, "to_list"):
         return False
-    return any(isinstance(value, str) for value in X)
+    return len(X) == 0 or any(isinstance(value, str) for value in X) or all(value is None for value in X)
 
 
 def rows_of(X: Any, vectors: Any = None) -> Rows:

@@ -33,8 +33,8 @@ _CONFIG, _HEADS = "config.json", "heads.safetensors"
 
 def save_model(model: TextClusterer, folder: Path) -> None:
     """Write a fitted model to ``folder``, which must be new or empty."""
-    if folder.exists() and any(folder.iterdir()):
-        raise RunFolderError(f"{folder} is not empty; pass a new folder.")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise RunFolderError(f"{folder} is a file or not empty; pass a new folder.")
     folder.mkdir(parents=True, exist_ok=True)
     reducer = getattr(model, "reducer_", None)
     config = {

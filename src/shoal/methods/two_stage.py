@@ -27,6 +27,7 @@ from shoal.clusterers import (
     fit_umap,
 )
 from shoal.encoder.representation import Representation, load_representation, make_representation
+from shoal.encoder.transformer import LONG_TEXTS, POOLINGS
 from shoal.errors import ParameterError
 from shoal.methods.base import TextClusterer
 from shoal.methods.inputs import Rows
@@ -159,6 +160,7 @@ class TwoStage(TextClusterer):
         self.reducer_: Reducer | None = self._fit_reducer(represented, rng)
         reduced = self._reduce(represented)
         self.clusterer_ = self._fit_clusterer(reduced, rng)
+        self.n_iter_ = self.clusterer_.n_iter
         self._log("cluster", started, dimension=reduced.shape[1])
         return reduced
 
@@ -196,13 +198,33 @@ class TwoStage(TextClusterer):
 
     def _check_parameters(self) -> None:
         """Name the first parameter that does not work."""
-        choices = {"reducer": REDUCERS, "clusterer": CLUSTERERS, "linkage": LINKAGES}
+        choices: dict[str, tuple[Any, ...]] = {
+            "reducer": REDUCERS,
+            "clusterer": CLUSTERERS,
+            "linkage": LINKAGES,
+            "pooling": tuple(POOLINGS),
+            "long_texts": LONG_TEXTS,
+            "normalize": (True, False),
+            "cache": (True, False),
+        }
         for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise ParameterError(f"{name}={getattr(self, name)!r} is unknown; pass one of {', '.join(allowed)}.")
-        for name in ("n_init", "max_iter", "max_features", "n_neighbors"):
-            if not isinstance(getattr(self, name), int | np.integer) or getattr(self, name) < 1:
-                raise ParameterError(f"{name}={getattr(self, name)!r} but it must be a whole number >= 1.")
+            value = getattr(self, name)
+            if value not in allowed:
+                raise ParameterError(f"{name}={value!r} is unknown; pass one of {', '.join(map(str, allowed))}.")
+        counts = {
+            name: getattr(self, name) for name in ("n_init", "max_iter", "max_features", "max_length", "n_neighbors")
+        }
+        counts["n_components"] = 1 if self.n_components is None else self.n_components
+        for name, value in counts.items():
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+                raise ParameterError(f"{name}={value!r} but it must be a whole number >= 1.")
+        if not isinstance(self.sif_a, int | float | np.number) or not self.sif_a > 0:
+            raise ParameterError(f"sif_a={self.sif_a!r} but it must be a number > 0, e.g. 0.001.")
+        words = self.stop_words
+        if words not in (None, "english") and not (
+            isinstance(words, list) and all(isinstance(word, str) for word in words)
+        ):
+            raise ParameterError(f"stop_words={words!r} does not work; pass 'english', a list of words, or None.")
 
     def _save(self, folder: Path) -> dict[str, Any]:
         if self.representation_ is not None:

@@ -1,0 +1,130 @@
+"""The promises that hold for every method, each tested on each."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from tiny_backbone import tiny_backbone
+
+import shoal
+from shoal import METHODS
+from shoal.errors import DataError, ParameterError
+
+ANIMALS = ["cat", "dog", "horse", "sheep", "goat", "mouse"]
+TOOLS = ["hammer", "saw", "drill", "nail", "screw", "wrench"]
+TEXTS = [
+    f"the {words[i % 6]} and the {words[(i * 5 + 1) % 6]} {verb}"
+    for words, verb in ((ANIMALS, "ran over the field"), (TOOLS, "lay on the bench"))
+    for i in range(15)
+]
+# What makes a method small enough for a test; its defaults are the paper's or the product's.
+SMALL: dict[str, dict[str, object]] = {}
+RUNS_ON_A_TRANSFORMER = {"kmeans", "cls-kmeans", "two-stage"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tiny_backbone(tmp_path_factory.mktemp("backbone"))
+
+
+@pytest.fixture(params=sorted(METHODS))
+def build(request, folder):
+    def make(**params):
+        name = request.param
+        tiny = {"backbone": folder} if "backbone" in METHODS[name].defaults() else {}
+        return METHODS[name](**{"n_clusters": 2, **tiny, **SMALL.get(name, {}), **params})
+
+    return make
+
+
+def test_same_seed_same_labels(build):
+    first, second = build(random_state=3).fit(TEXTS), build(random_state=3).fit(TEXTS)
+    assert (first.labels_ == second.labels_).all()
+    np.testing.assert_array_equal(first.probabilities_, second.probabilities_)
+
+
+def test_predict_repeats_the_labels_whole_shuffled_and_one_by_one(build):
+    model = build().fit(TEXTS)
+    order = np.random.default_rng(0).permutation(len(TEXTS))
+    assert (model.predict(TEXTS) == model.labels_).all()
+    assert (model.predict([TEXTS[i] for i in order]) == model.labels_[order]).all()
+    assert [int(model.predict([text])[0]) for text in TEXTS] == model.labels_.tolist()
+    assert (model.predict_proba(TEXTS).argmax(axis=1) == model.labels_).all()
+    np.testing.assert_allclose(model.predict_proba(TEXTS), model.probabilities_, atol=1e-5)
+
+
+def test_saved_and_loaded_it_answers_the_same(build, tmp_path):
+    model = build().fit(TEXTS)
+    model.save(tmp_path / "model")
+    again = shoal.load(tmp_path / "model")
+    assert (again.predict(TEXTS) == model.labels_).all()
+    assert again.names_ == model.names_
+    np.testing.assert_allclose(again.transform(TEXTS), model.transform(TEXTS), atol=1e-6)
+    assert again.get_params()["n_clusters"] == 2
+
+
+def test_fit_again_forgets_the_first_fit(build):
+    model = build().fit(TEXTS)
+    model.fit(TEXTS[::-1])
+    assert len(model.labels_) == len(model.start_labels_) == len(TEXTS)
+    assert (model.predict(TEXTS[::-1]) == model.labels_).all()
+
+
+def test_empty_texts_keep_their_row(build):
+    texts = ["", *TEXTS, "  ", None]
+    model = build().fit(texts)
+    assert model.labels_[[0, -2, -1]].tolist() == [-1, -1, -1]
+    assert (model.labels_[1:-2] >= 0).all()
+    assert not model.probabilities_[[0, -2, -1]].any()
+    assert model.predict([""]).tolist() == [-1]
+    assert model.transform(["", TEXTS[0]]).shape[0] == 2
+
+
+def test_attributes(build):
+    model = build().fit(TEXTS)
+    assert model.labels_.shape == model.start_labels_.shape == (len(TEXTS),)
+    assert model.probabilities_.shape == (len(TEXTS), 2)
+    assert model.n_clusters_ == len(model.names_) == len(set(model.names_)) == len(model.cluster_centers_) == 2
+    assert sum(cluster.size for cluster in model.clusters_) == len(TEXTS)
+    assert all(example in TEXTS for cluster in model.clusters_ for example in cluster.examples)
+    assert model.history_
+    assert (build().fit_predict(TEXTS) == model.labels_).all()
+    assert model.fit_transform(TEXTS).shape == (len(TEXTS), model.cluster_centers_.shape[1])
+
+
+def test_scikit_learn_manners(build):
+    model = build(random_state=7)
+    params = model.get_params()
+    assert clone(model).get_params() == params
+    assert model.set_params(n_clusters=3).n_clusters == 3
+    pipeline = Pipeline([("cluster", build())])
+    assert pipeline.fit(TEXTS).predict(TEXTS).shape == (len(TEXTS),)
+    with pytest.raises(NotFittedError):
+        build().predict(TEXTS)
+
+
+def test_labels_are_never_used(build):
+    given = build().fit(TEXTS, y=np.arange(len(TEXTS)))
+    assert (given.labels_ == build().fit(TEXTS).labels_).all()
+
+
+def test_one_cluster_and_one_text(build):
+    assert build(n_clusters=1).fit(TEXTS).labels_.tolist() == [0] * len(TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("texts", "error", "message"),
+    [
+        (["one text"], ParameterError, "n_clusters=2 but the corpus has 1 texts, 1 of them distinct"),
+        (["same"] * 9, ParameterError, "n_clusters=2 but the corpus has 9 texts, 1 of them distinct"),
+        (["", " "], DataError, "all 2 texts are empty"),
+        ("a string", DataError, "X is one string"),
+        ([], DataError, "no rows"),
+    ],
+)
+def test_bad_input(build, texts, error, message):
+    with pytest.raises(error, match=message):
+        build().fit(texts)
