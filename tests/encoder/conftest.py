@@ -4,7 +4,6 @@ import string
 
 import pytest
 import torch
-from tiny_backbone import tiny_backbone
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
     AutoModel,
@@ -16,6 +15,7 @@ from transformers import (
 )
 
 from shoal.encoder.transformer import TransformerEncoder
+from tiny_backbone import tiny_backbone
 
 WORDS = ("red", "green", "blue", "fish", "whale", "swims", "sleeps", "deep", "the", "in", "sea")
 KIN = {"roberta": RobertaConfig, "mpnet": MPNetConfig, "distilbert": DistilBertConfig, "gpt2": GPT2Config}
@@ -31,7 +31,13 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def backbone(tmp_path_factory) -> str:
-    return tiny_backbone(tmp_path_factory.mktemp("backbone"), WORDS)
+    folder = tiny_backbone(tmp_path_factory.mktemp("backbone"), WORDS)
+    model = AutoModel.from_pretrained(folder)
+    with torch.no_grad():  # fresh weights hardly listen to the context; these do, so that a leak would show
+        for weight in model.encoder.parameters():
+            weight.mul_(10 if weight.ndim == 2 else 1)
+    model.save_pretrained(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tiny_backbone import tiny_backbone
 from transformers import BertConfig, BertForMaskedLM
 
 from shoal.encoder import tokens as tokens_module
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.errors import ModelError, ParameterError
+from tiny_backbone import tiny_backbone
 
 TEXTS = [
     "the red fish",

@@ -54,8 +54,8 @@ def fit_mixture(
     model = GaussianMixture(n_clusters, covariance_type="diag", n_init=n_init, max_iter=max_iter, random_state=rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        # scikit-learn refuses a single text; twice the same has the same mean
-        model.fit(vectors.astype(np.float64) if len(vectors) > 1 else np.repeat(vectors, 2, axis=0))
+        # scikit-learn refuses a single text; the same twice has the same mean
+        model.fit(np.repeat(vectors, 2 if len(vectors) == 1 else 1, axis=0).astype(np.float64))
     mixture = Mixture(model.means_.astype(np.float32), model.covariances_.astype(np.float32), model.weights_)
     mixture.n_iter = int(model.n_iter_)
     return mixture

@@ -103,7 +103,8 @@ def fit_pca(vectors: Vectors, n_components: int, rng: np.random.RandomState) -> 
             f"1 to {most}; pass a value in that range."
         )
     model = PCA(n_components, random_state=rng).fit(vectors)
-    return Projection(model.mean_.astype(np.float32), model.components_.astype(np.float32))
+    # contiguous, because safetensors would write the rows of another layout in the wrong order
+    return Projection(model.mean_.astype(np.float32), np.ascontiguousarray(model.components_, dtype=np.float32))
 
 
 def fit_umap(vectors: Vectors, n_components: int, rng: np.random.RandomState, *, n_neighbors: int = 15) -> Neighbours:

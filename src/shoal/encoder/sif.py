@@ -50,7 +50,9 @@ class SIF:
         counts = Counter(word for text in texts for word in _words(text))
         total = max(sum(counts.values()), 1)
         share = np.array([counts[word] / total for word in words])
-        self._weighted = (vectors * (self.a / (self.a + share))[:, None]).astype(np.float32)
+        weight = self.a / (self.a + share)
+        # contiguous, because safetensors would write the rows of another layout in the wrong order
+        self._weighted = np.ascontiguousarray(vectors * weight[:, None], dtype=np.float32)
         self._common = np.zeros(vectors.shape[1], dtype=np.float32)
         sentences = self.encode(texts)
         self._common = np.linalg.svd(sentences, full_matrices=False)[2][0].astype(np.float32)

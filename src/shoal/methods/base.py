@@ -22,6 +22,8 @@ from shoal.naming import describe
 # The same text encoded among other texts differs in the seventh digit. A row whose two best scores are closer
 # than this (relative to their size) is encoded and scored alone, so that its label never depends on its company.
 TIE = 1e-4
+# Names come from the heads of the texts: one text of megabytes must not outweigh, or hold up, all the others.
+NAMED_CHARACTERS = 20_000
 
 
 class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
@@ -232,7 +234,8 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         if rows.texts is None:
             return tuple(Cluster(k, f"cluster {k}", size, sureness) for k, size, sureness in facts)
         texts = rows.texts
-        found = describe(texts, labels, self.n_clusters_, centrality=scores.max(axis=1))
+        heads = [text[:NAMED_CHARACTERS] for text in texts]
+        found = describe(heads, labels, self.n_clusters_, centrality=scores.max(axis=1))
         return tuple(
             Cluster(k, about.name, size, sureness, about.keywords, tuple(texts[i] for i in about.examples))
             for (k, size, sureness), about in zip(facts, found, strict=True)

@@ -76,7 +76,7 @@ def load(path: str | Path) -> TextClusterer:
         If the folder is missing, foreign, damaged, or of a newer format.
     """
     folder = Path(path)
-    if (folder / MODEL).is_dir():
+    if (folder / MODEL).is_dir() or not folder.is_dir():
         folder = RunFolder.open(folder).model
     config = _read_config(folder)
     from shoal.methods import CLASSES

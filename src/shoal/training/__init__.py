@@ -1,0 +1,37 @@
+"""Training: one loop for every method."""
+
+from __future__ import annotations
+
+from shoal.training.batch import Batch, CorpusViews
+from shoal.training.callbacks import Callback, EarlyStopping, MLflow, TensorBoard, make_writer
+from shoal.training.checkpoint import Checkpoints
+from shoal.training.guard import BestState, Guard, Signs
+from shoal.training.objective import Objective
+from shoal.training.options import TrainingOptions
+from shoal.training.partition import kmeans_from
+from shoal.training.randomness import seeded
+from shoal.training.sampler import EpochSampler
+from shoal.training.stage import Stage
+from shoal.training.trainer import Trainer, TrainingResult
+
+__all__ = [
+    "Batch",
+    "BestState",
+    "Callback",
+    "Checkpoints",
+    "CorpusViews",
+    "EarlyStopping",
+    "EpochSampler",
+    "Guard",
+    "MLflow",
+    "Objective",
+    "Signs",
+    "Stage",
+    "TensorBoard",
+    "Trainer",
+    "TrainingOptions",
+    "TrainingResult",
+    "kmeans_from",
+    "make_writer",
+    "seeded",
+]

@@ -1,0 +1,150 @@
+"""Training states on disk: JSON and safetensors, whole or not there at all, never a pickle.
+
+::
+
+    checkpoints/
+      history.jsonl        what has happened, a line each; lines past the state's own count are cut on resume
+      state-00000003/      the third; written as ``.state-00000003.tmp``, renamed when every byte is on the disk
+        state.json         numbers and names, with the places of the tensors
+        state.safetensors  the tensors
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from shoal.errors import RunFolderError
+
+_TENSOR, _NAME = "$tensor", "state-"
+_JSON, _TENSORS, _HISTORY = "state.json", "state.safetensors", "history.jsonl"
+
+
+class Checkpoints:
+    """The states of one run.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they are; made when the first is written.
+    identity : str
+        What the run is: a hash of its parameters and texts. States of another run are refused.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     states = Checkpoints(Path(folder), "run a")
+    ...     states.write({"weights": torch.ones(2), "epoch": 3})
+    ...     states.latest()
+    {'weights': tensor([1., 1.]), 'epoch': 3}
+    """
+
+    def __init__(self, folder: Path, identity: str) -> None:
+        self.folder = folder
+        self.identity = identity
+
+    @property
+    def history(self) -> Path:
+        """``history.jsonl``."""
+        return self.folder / _HISTORY
+
+    def write(self, state: Mapping[str, Any]) -> None:
+        """Write a state under a new number; the ones before it go when it is safe on the disk."""
+        older = self._found()
+        number = int(older[0].name.removeprefix(_NAME)) + 1 if older else 1
+        final = self.folder / f"{_NAME}{number:08d}"
+        temporary = self.folder / f".{final.name}.tmp"
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        tensors: dict[str, Tensor] = {}
+        content = {"identity": self.identity, "state": _take_apart(state, "", tensors)}
+        save_file(tensors, temporary / _TENSORS)
+        (temporary / _JSON).write_text(json.dumps(content), encoding="utf-8")
+        for file in temporary.iterdir():
+            _to_disk(file)
+        temporary.rename(final)
+        _to_disk(self.folder)
+        for folder in older:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def latest(self) -> dict[str, Any] | None:
+        """Return the newest state that is whole; None if there is none.
+
+        Raises
+        ------
+        RunFolderError
+            If it belongs to another run.
+        """
+        for folder in self._found():
+            with contextlib.suppress(OSError, ValueError, LookupError, SafetensorError):
+                content = json.loads((folder / _JSON).read_text(encoding="utf-8"))
+                identity = content["identity"]
+                state: dict[str, Any] = _put_together(content["state"], load_file(folder / _TENSORS))
+                break
+        else:
+            return None
+        if identity != self.identity:
+            raise RunFolderError(
+                f"{self.folder} holds the states of a run with other texts or parameters (a seed that is not "
+                "a number counts as another); pass the same ones, or another folder."
+            )
+        return state
+
+    def cut_history(self, n_lines: int) -> list[dict[str, Any]]:
+        """Return the first ``n_lines`` of the history and drop what was written after them."""
+        lines = self.history.read_bytes().splitlines(keepends=True)[:n_lines] if self.history.is_file() else []
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.history.write_bytes(b"".join(lines))
+        return [json.loads(line) for line in lines]
+
+    def append_history(self, record: Mapping[str, Any]) -> None:
+        """Add a line to the history."""
+        with self.history.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(record) + "\n")
+
+    def _found(self) -> list[Path]:
+        """Return the states' folders, newest first; those with a temporary name do not count."""
+        return sorted(self.folder.glob(f"{_NAME}*"), reverse=True)
+
+
+def _take_apart(node: Any, path: str, tensors: dict[str, Tensor]) -> Any:
+    """Move the tensors out of a tree of dicts; return what JSON can hold."""
+    if isinstance(node, np.ndarray):
+        node = torch.from_numpy(np.ascontiguousarray(node))
+    if isinstance(node, Tensor):
+        tensors[path] = node.detach().cpu().contiguous().clone()  # clone: safetensors refuses shared memory
+        return {_TENSOR: path}
+    if isinstance(node, Mapping):
+        return {str(name): _take_apart(child, f"{path}/{name}", tensors) for name, child in node.items()}
+    return node
+
+
+def _put_together(node: Any, tensors: Mapping[str, Tensor]) -> Any:
+    """Undo :func:`_take_apart`."""
+    if not isinstance(node, dict):
+        return node
+    if _TENSOR in node:
+        return tensors[node[_TENSOR]]
+    return {name: _put_together(child, tensors) for name, child in node.items()}
+
+
+def _to_disk(path: Path) -> None:
+    """Wait until a file, or a folder's list of files, is on the disk."""
+    with contextlib.suppress(OSError):  # some systems cannot open a folder
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,212 @@
+"""Do no harm: label-free signs of decay, watched at every look at the corpus.
+
+Training without labels can make things worse: clusters run empty, one swallows the rest, the vectors fall
+together, neighbours are torn apart. None of that needs labels to be seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from shoal.clusterers import Vectors, unit_rows
+from shoal.metrics import size_entropy
+
+SAMPLE = 1000
+NEIGHBOURS = 10
+# Limits are set where a change is no longer a refinement. They are wide: a run that merely fails to help is
+# judged by its quality, not by them.
+EMPTY_SHARE = 0.1  # a tenth of the clusters has lost all its texts
+ENTROPY_DROP = 0.15  # of twenty equal clusters about seven are gone
+COSINE_SHARE = 0.5  # the mean cosine has come half the way from where it was to 1
+RANK_SHARE = 0.5  # half of the directions that K clusters need are gone
+AGREEMENT_SHARE = 0.85  # neighbours of the starting space no longer share a cluster
+REGRET = 0.02  # at the end, a quality so far below the best is not kept
+
+
+@dataclass(frozen=True)
+class Signs:
+    """What can be seen without labels.
+
+    Attributes
+    ----------
+    size_entropy : float
+        Evenness of the cluster sizes; 1 for equal ones.
+    empty_clusters : int
+        Clusters without a text.
+    mean_cosine : float
+        Mean cosine of two texts; 1 when all vectors point the same way.
+    effective_rank : float
+        Number of directions the vectors really use (Roy and Vetterli 2007).
+    agreement : float
+        Share of a text's nearest neighbours *in the starting space* that are in its cluster.
+    quality : float
+        ``agreement`` less what cluster sizes alone would give: the modularity of the clusters on the starting
+        space's graph of neighbours (Newman and Girvan 2004). One cluster for everything has quality 0.
+    """
+
+    size_entropy: float
+    empty_clusters: int
+    mean_cosine: float
+    effective_rank: float
+    agreement: float
+    quality: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the signs as JSON can hold them."""
+        return {name: None if math.isnan(value) else value for name, value in asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, signs: Mapping[str, Any]) -> Signs:
+        """Undo :meth:`as_dict`."""
+        values: dict[str, Any] = {name: math.nan if value is None else value for name, value in signs.items()}
+        return cls(**values)
+
+
+class Guard:
+    """Watches a run against where it started.
+
+    Parameters
+    ----------
+    start : ndarray of shape (n, d)
+        The vectors before any training.
+    n_clusters : int
+        The number of clusters asked for.
+    seed : int
+        Seed of the sample of at most ``SAMPLE`` texts on which geometry is judged.
+    """
+
+    def __init__(self, start: Vectors, n_clusters: int, seed: int) -> None:
+        self.n_clusters = n_clusters
+        rng = np.random.default_rng(seed)
+        self.sample = np.sort(rng.choice(len(start), min(SAMPLE, len(start)), replace=False))
+        self.neighbours = _nearest(start, self.sample, min(NEIGHBOURS, len(start) - 1))
+        self.start: Signs | None = None
+
+    def look(self, embeddings: Vectors, labels: NDArray[np.int64]) -> Signs:
+        """Return the signs; the first look is what later ones are compared with."""
+        sizes = np.bincount(labels, minlength=self.n_clusters)
+        together = labels[self.neighbours] == labels[self.sample][:, None]
+        agreement = float(together.mean()) if together.size else 1.0
+        shares = sizes / sizes.sum()
+        sample = embeddings[self.sample]
+        signs = Signs(
+            size_entropy=size_entropy(labels, self.n_clusters),
+            empty_clusters=int((sizes == 0).sum()),
+            mean_cosine=_mean_cosine(sample),
+            effective_rank=_effective_rank(sample),
+            agreement=agreement,
+            quality=agreement - float(np.square(shares).sum()),
+        )
+        if self.start is None:
+            self.start = signs
+        return signs
+
+    def alarm(self, now: Signs) -> str:
+        """Say what has gone wrong since the start; an empty string if nothing has."""
+        start = self.start or now
+        if not math.isfinite(now.mean_cosine):
+            return "vectors are not finite"
+        if now.empty_clusters > start.empty_clusters + EMPTY_SHARE * self.n_clusters:
+            return f"clusters ran empty: {start.empty_clusters} at the start, {now.empty_clusters} now"
+        if now.size_entropy < start.size_entropy - ENTROPY_DROP:
+            return f"cluster sizes became uneven: entropy {start.size_entropy:.2f}, now {now.size_entropy:.2f}"
+        if now.mean_cosine > start.mean_cosine + COSINE_SHARE * (1 - start.mean_cosine):
+            return f"vectors fell together: mean cosine {start.mean_cosine:.2f}, now {now.mean_cosine:.2f}"
+        if now.effective_rank < RANK_SHARE * min(self.n_clusters - 1, start.effective_rank):
+            return f"vectors lost directions: rank {start.effective_rank:.1f}, now {now.effective_rank:.1f}"
+        if now.agreement < AGREEMENT_SHARE * start.agreement:
+            return f"neighbours were torn apart: agreement {start.agreement:.2f}, now {now.agreement:.2f}"
+        return ""
+
+    def regret(self, best: Signs, now: Signs) -> str:
+        """Say why an end without alarm is still worse than the best state; an empty string if it is not."""
+        if now.quality < best.quality - REGRET:
+            return f"quality fell: {best.quality:.3f} at best, {now.quality:.3f} at the end"
+        return ""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what it knows of the start."""
+        return {
+            "n_clusters": self.n_clusters,
+            "sample": self.sample,
+            "neighbours": self.neighbours,
+            "start": self.start and self.start.as_dict(),
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Guard:
+        """Undo :meth:`state_dict`."""
+        guard = cls.__new__(cls)
+        guard.n_clusters = state["n_clusters"]
+        guard.sample, guard.neighbours = np.asarray(state["sample"]), np.asarray(state["neighbours"])
+        guard.start = state["start"] and Signs.from_dict(state["start"])
+        return guard
+
+
+class BestState:
+    """The best state so far, to roll back to: its weights, where it was, and its signs."""
+
+    def __init__(self) -> None:
+        self.step = -1
+        self.signs: Signs | None = None
+        self.weights: dict[str, Tensor] = {}
+
+    def offer(self, step: int, signs: Signs, module: nn.Module) -> None:
+        """Keep the present state if its quality is the highest so far."""
+        if self.signs is None or signs.quality >= self.signs.quality:
+            self.step, self.signs = step, signs
+            self.weights = {name: value.clone() for name, value in learnt_state(module).items()}
+
+    def restore(self, module: nn.Module) -> None:
+        """Put the weights back."""
+        module.load_state_dict(self.weights, strict=False)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything."""
+        return {"step": self.step, "signs": self.signs and self.signs.as_dict(), "weights": dict(self.weights)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Undo :meth:`state_dict`."""
+        self.step, self.weights = state["step"], dict(state["weights"])
+        self.signs = state["signs"] and Signs.from_dict(state["signs"])
+
+
+def learnt_state(module: nn.Module) -> dict[str, Tensor]:
+    """Return the parameters that are trained, and the buffers: what a checkpoint must hold."""
+    frozen = {name for name, parameter in module.named_parameters() if not parameter.requires_grad}
+    return {name: tensor.detach() for name, tensor in module.state_dict().items() if name not in frozen}
+
+
+def _nearest(vectors: Vectors, rows: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """Return the ``k`` rows nearest by cosine to each of ``rows``, itself left out, (len(rows), k)."""
+    points = unit_rows(vectors)
+    found = np.empty((len(rows), k), dtype=np.int64)
+    for first in range(0, len(rows), 100):  # blocks: a hundred rows against a million texts is 400 MB
+        block = rows[first : first + 100]
+        similarity = points[block] @ points.T
+        similarity[np.arange(len(block)), block] = -np.inf
+        found[first : first + 100] = np.argpartition(-similarity, max(k - 1, 0), axis=1)[:, :k]
+    return found
+
+
+def _mean_cosine(vectors: Vectors) -> float:
+    """Mean cosine over all pairs of different rows."""
+    n = len(vectors)
+    total = np.square(unit_rows(vectors).astype(np.float64).sum(axis=0)).sum()
+    return float((total - n) / (n * (n - 1))) if n > 1 else 0.0
+
+
+def _effective_rank(vectors: Vectors) -> float:
+    """Exponential of the entropy of the covariance's spectrum."""
+    if not np.isfinite(vectors).all():
+        return 0.0
+    values = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False).astype(np.float64) ** 2
+    shares = values[values > 0] / max(values.sum(), 1e-300)
+    return float(np.exp(-np.sum(shares * np.log(shares)))) if len(shares) else 0.0

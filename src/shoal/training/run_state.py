@@ -1,0 +1,98 @@
+"""Where a run stands: everything that changes between two steps, besides weights and optimiser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.training.guard import BestState, Guard, Signs
+
+_NO_LABELS = np.empty(0, dtype=np.int64)
+_PLAIN = ("stage", "step", "broken", "finished", "ended", "alarm", "outcomes", "stage_start")
+
+
+@dataclass
+class RunState:
+    """Where a run stands.
+
+    Attributes
+    ----------
+    stage, step : int
+        Number of the stage, and of the steps taken in it.
+    broken : int
+        Steps in a row whose gradient was not finite.
+    finished : bool
+        The stage is over and judged.
+    ended, alarm : str
+        Why the stage ended before its last step, and what went wrong; empty if not.
+    outcomes : list of dict
+        What became of the stages that are over.
+    stage_start : dict
+        The signs at the stage's start.
+    labels, start_labels : ndarray of int64, shape (n,)
+        Labels at the last look and at the run's start.
+    signs : Signs, optional
+        What the last look showed.
+    guard : Guard, optional
+        Knows the run's start.
+    best : BestState
+        The stage's best state.
+    """
+
+    stage: int = 0
+    step: int = 0
+    broken: int = 0
+    finished: bool = False
+    ended: str = ""
+    alarm: str = ""
+    outcomes: list[dict[str, Any]] = field(default_factory=list)
+    stage_start: dict[str, Any] = field(default_factory=dict)
+    labels: NDArray[np.int64] = field(default_factory=lambda: _NO_LABELS)
+    start_labels: NDArray[np.int64] = field(default_factory=lambda: _NO_LABELS)
+    signs: Signs | None = None
+    guard: Guard | None = None
+    best: BestState = field(default_factory=BestState)
+
+    def begin_stage(self, stage: int) -> None:
+        """Go to the start of a stage."""
+        self.stage, self.step, self.broken, self.finished = stage, 0, 0, False
+        self.ended, self.alarm = "", ""
+        self.best = BestState()
+
+    def outcome(self) -> dict[str, Any]:
+        """Return what became of the run as a whole."""
+        return {
+            "rolled_back": any(stage["rolled_back"] for stage in self.outcomes),
+            "reason": "; ".join(stage["reason"] for stage in self.outcomes if stage["reason"]),
+            "start": self.outcomes[0]["start"],
+            "end": self.outcomes[-1]["end"],
+            "stages": self.outcomes,
+        }
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything as plain values and tensors."""
+        return {
+            **{name: getattr(self, name) for name in _PLAIN},
+            "labels": self.labels,
+            "start_labels": self.start_labels,
+            "signs": self.signs and self.signs.as_dict(),
+            "guard": self.guard and self.guard.state_dict(),
+            "best": self.best.state_dict(),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> RunState:
+        """Undo :meth:`state_dict`."""
+        best = BestState()
+        best.load_state_dict(state["best"])
+        return cls(
+            **{name: state[name] for name in _PLAIN},
+            labels=np.asarray(state["labels"]),
+            start_labels=np.asarray(state["start_labels"]),
+            signs=state["signs"] and Signs.from_dict(state["signs"]),
+            guard=state["guard"] and Guard.from_state(state["guard"]),
+            best=best,
+        )

@@ -1,0 +1,36 @@
+"""A piece of training: one objective with its length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shoal.training.objective import Objective
+from shoal.training.options import TrainingOptions
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A piece of training.
+
+    Attributes
+    ----------
+    name : str
+        What the progress line and the history call it.
+    objective : Objective
+        What is minimised.
+    epochs, max_steps : int, optional
+        Its length; by default what the options say.
+    refresh_every : int, optional
+        Steps after which ``objective.refresh`` is called; by default never.
+    """
+
+    name: str
+    objective: Objective
+    epochs: int | None = None
+    max_steps: int | None = None
+    refresh_every: int | None = None
+
+    def n_steps(self, options: TrainingOptions, steps_per_epoch: int) -> int:
+        """Return how many steps it has."""
+        limits = [limit for limit in (self.max_steps, options.max_steps) if limit is not None]
+        return min([(self.epochs or options.epochs) * steps_per_epoch, *limits])

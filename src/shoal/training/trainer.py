@@ -1,0 +1,324 @@
+"""The loop: the only one, with the only ``.backward()``. It knows objectives, never methods."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from shoal.clusterers import Vectors
+from shoal.metrics import inter_cluster_distance, intra_cluster_distance
+from shoal.progress import progress
+from shoal.training.batch import CorpusViews
+from shoal.training.callbacks import Callback, Record
+from shoal.training.checkpoint import Checkpoints
+from shoal.training.guard import Guard, learnt_state
+from shoal.training.objective import Objective
+from shoal.training.options import TrainingOptions
+from shoal.training.randomness import random_states, restore_random_states, seeded
+from shoal.training.run_state import RunState
+from shoal.training.sampler import EpochSampler
+from shoal.training.stage import Stage
+
+TEXTS_PER_BLOCK = 4096
+# A loss may overflow once; so many steps in a row that cannot be used mean that the run is lost.
+BROKEN_STEPS = 3
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """What a run gave, besides the weights.
+
+    Attributes
+    ----------
+    history : list of dict
+        A record for each step and for each look at the corpus.
+    outcome : dict
+        What became of it: signs at ``start`` and ``end``, ``rolled_back``, ``reason``, and all that by stage.
+    start_labels : ndarray of int64, shape (n,)
+        Labels before the first step.
+    """
+
+    history: list[Record]
+    outcome: dict[str, Any]
+    start_labels: NDArray[np.int64]
+
+
+class Trainer:
+    """Runs stages, one after the other.
+
+    Parameters
+    ----------
+    views : CorpusViews
+        The tokenised corpus.
+    options : TrainingOptions
+        How to train.
+    n_clusters : int
+        The number of clusters, for the signs of decay.
+    callbacks : sequence of Callback
+        Who listens.
+    checkpoints : Checkpoints, optional
+        Where states are kept; if there is one, the run goes on from it.
+    """
+
+    def __init__(
+        self,
+        views: CorpusViews,
+        options: TrainingOptions,
+        *,
+        n_clusters: int,
+        callbacks: Sequence[Callback] = (),
+        checkpoints: Checkpoints | None = None,
+    ) -> None:
+        self.views = views
+        self.options = options
+        self.n_clusters = n_clusters
+        self.callbacks = callbacks
+        self.checkpoints = checkpoints
+        self.device = options.resolve_device()
+        self.mixed = options.mixed_precision(self.device)
+        self.sampler = EpochSampler(views.n_texts, options.batch_size, options.seed)
+        self.rng = np.random.RandomState(options.seed)
+        self.history: list[Record] = []
+        self.state = RunState()
+
+    def run(self, stages: Sequence[Stage]) -> TrainingResult:
+        """Run ``stages``, or what is left of them after the latest checkpoint.
+
+        Parameters
+        ----------
+        stages : sequence of Stage
+            What to do; on resume the same that was begun.
+
+        Returns
+        -------
+        TrainingResult
+            The weights are in the stages' objectives and in the encoder that they share.
+        """
+        with seeded(self.options.seed):
+            saved = self.checkpoints.latest() if self.checkpoints is not None else None
+            if self.checkpoints is not None:
+                self.history = self.checkpoints.cut_history(0 if saved is None else saved["history_lines"])
+            first = 0 if saved is None else int(saved["run"]["stage"])
+            for index in range(first, len(stages)):
+                self._run_stage(index, stages[index], saved if index == first else None)
+        for callback in self.callbacks:
+            callback.on_end()
+        return TrainingResult(self.history, self.state.outcome(), self.state.start_labels)
+
+    def _run_stage(self, index: int, stage: Stage, saved: dict[str, Any] | None) -> None:
+        """Run one stage from its start, or from what was saved."""
+        objective = stage.objective.to(self.device)
+        optimizer = self.options.make_optimizer(objective, objective.encoder, self.device)
+        n_steps = stage.n_steps(self.options, math.ceil(self.sampler.batches_per_epoch / self.options.accumulate))
+        for callback in self.callbacks:
+            callback.on_stage_start(stage.name, n_steps)
+        if saved is None:
+            self._begin(index, stage)
+            self._checkpoint(objective, optimizer)
+        else:
+            self._restore(saved, objective, optimizer)
+        state = self.state
+        with progress(f"Training: {stage.name}", n_steps, unit="steps") as bar:
+            bar.advance(state.step)
+            while state.step < n_steps and not state.ended and not state.finished:
+                epoch = self.sampler.epoch
+                record = self._step(stage, optimizer, n_steps)
+                self._look_if_due(stage, n_steps, epoch_over=self.sampler.epoch > epoch)
+                bar.advance(1, _detail(record))
+                if state.step % self.options.checkpoint_every == 0 and state.step < n_steps and not state.ended:
+                    self._checkpoint(objective, optimizer)
+        if not state.finished:
+            self._finish(stage)
+            self._checkpoint(objective, optimizer)
+
+    def _begin(self, index: int, stage: Stage) -> None:
+        """Initialise the objective from the corpus as it is, and take the first look."""
+        state = self.state
+        state.begin_stage(index)
+        embeddings = self._embed(stage.objective)
+        stage.objective.initialise(embeddings, self.rng)
+        if state.guard is None:
+            state.guard = Guard(embeddings, self.n_clusters, self.options.seed)
+            state.labels = state.start_labels = stage.objective.labels(embeddings)
+        self._look(stage, embeddings)
+        state.stage_start = state.signs.as_dict() if state.signs is not None else {}
+
+    def _step(self, stage: Stage, optimizer: torch.optim.Optimizer, n_steps: int) -> Record:
+        """Take one step of the optimiser and return its record."""
+        started = time.perf_counter()
+        options = self.options
+        rates = (options.learning_rate, options.head_learning_rate)
+        factor = options.rate_factor(self.state.step, n_steps)
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["lr"] = rate * factor
+        stage.objective.train()
+        optimizer.zero_grad(set_to_none=True)
+        terms: dict[str, float] = {}
+        texts = tokens = computed = 0
+        for _ in range(options.accumulate):
+            batch = self.views.batch(self.sampler.next())
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed):
+                losses = stage.objective(batch)
+            loss: Tensor = torch.stack(list(losses.values())).sum() / options.accumulate
+            loss.backward()  # type: ignore[no-untyped-call]
+            for name, term in losses.items():
+                terms[name] = terms.get(name, 0.0) + term.item() / options.accumulate
+            texts, tokens, computed = texts + len(batch), tokens + batch.n_tokens, computed + batch.n_computed
+        self._update(optimizer, terms)
+        self.state.step += 1
+        record = {
+            "event": "step",
+            **self._where(stage),
+            **terms,
+            "total": sum(terms.values()),
+            "learning_rate": rates[0] * factor,
+            "head_learning_rate": rates[1] * factor,
+            "seconds": time.perf_counter() - started,
+            "texts": texts,
+            "tokens": tokens,
+            "padding": 1 - tokens / computed,
+        }
+        self._log(record)
+        for callback in self.callbacks:
+            callback.on_step(record)
+        return record
+
+    def _update(self, optimizer: torch.optim.Optimizer, terms: dict[str, float]) -> None:
+        """Apply the gradient if it is finite; a run whose gradients stay broken is ended."""
+        parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        norm = nn.utils.clip_grad_norm_(parameters, self.options.clip_norm or math.inf)
+        if math.isfinite(norm.item()) and all(map(math.isfinite, terms.values())):
+            optimizer.step()
+            self.state.broken = 0
+            return
+        self.state.broken += 1
+        if self.state.broken == BROKEN_STEPS:
+            self.state.alarm = f"loss or gradient not finite for {BROKEN_STEPS} steps in a row"
+            self.state.ended = self.state.alarm
+
+    def _look_if_due(self, stage: Stage, n_steps: int, epoch_over: bool) -> None:
+        """Refresh the objective and look at the corpus when it is time."""
+        step, every = self.state.step, self.options.evaluate_every
+        look_due = (step % every == 0 if every is not None else epoch_over) or step == n_steps
+        refresh_due = stage.refresh_every is not None and step % stage.refresh_every == 0
+        if self.state.ended or not (look_due or refresh_due):
+            return
+        embeddings = self._embed(stage.objective)
+        if refresh_due:
+            stage.objective.refresh(embeddings)
+        if look_due:
+            self._look(stage, embeddings)
+
+    def _look(self, stage: Stage, embeddings: Vectors) -> None:
+        """Take stock of the whole corpus: labels, signs of decay, the best state, reasons to stop."""
+        state = self.state
+        if state.guard is None:
+            return
+        started = time.perf_counter()
+        labels = stage.objective.labels(embeddings)
+        state.signs = state.guard.look(embeddings, labels)
+        record = {
+            "event": "evaluation",
+            **self._where(stage),
+            "moved": float((labels != state.labels).mean()),
+            **state.signs.as_dict(),
+            "intra": intra_cluster_distance(embeddings, labels),
+            "inter": inter_cluster_distance(embeddings, labels),
+            "seconds": time.perf_counter() - started,
+        }
+        state.labels = labels
+        self._log(record)
+        state.alarm = state.guard.alarm(state.signs)
+        if not state.alarm:
+            state.best.offer(state.step, state.signs, stage.objective)
+        wishes = [callback.on_evaluation(record) for callback in self.callbacks] if state.step else []
+        state.ended = state.alarm or next(filter(None, wishes), "")
+
+    def _finish(self, stage: Stage) -> None:
+        """Roll back if something went wrong, and write down what became of the stage."""
+        state, best = self.state, self.state.best
+        reason = state.alarm
+        if not reason and state.guard and state.signs and best.signs:
+            reason = state.guard.regret(best.signs, state.signs)
+        if reason:
+            best.restore(stage.objective)
+            state.signs = best.signs
+        outcome = {
+            "stage": stage.name,
+            "steps": state.step,
+            "kept_step": best.step if reason else state.step,
+            "rolled_back": bool(reason),
+            "reason": reason,
+            "stopped": state.ended,
+            "start": state.stage_start,
+            "end": state.signs.as_dict() if state.signs is not None else {},
+        }
+        state.outcomes.append(outcome)
+        state.finished = True
+
+    def _embed(self, objective: Objective) -> Vectors:
+        """Return the vectors of the texts themselves, in evaluation mode."""
+        objective.eval()
+        first_view = np.arange(self.views.n_texts) + self.views.starts[0]
+        with torch.inference_mode():
+            blocks = [
+                objective.encoder(self.views.tokens, first_view[first : first + TEXTS_PER_BLOCK]).float().cpu()
+                for first in range(0, self.views.n_texts, TEXTS_PER_BLOCK)
+            ]
+        vectors: Vectors = torch.cat(blocks).numpy()
+        return vectors
+
+    def _checkpoint(self, objective: Objective, optimizer: torch.optim.Optimizer) -> None:
+        """Write everything that the rest of the run depends on."""
+        if self.checkpoints is None:
+            return
+        self.checkpoints.write(
+            {
+                "weights": learnt_state(objective),
+                "optimizer": optimizer.state_dict()["state"],
+                "run": self.state.state_dict(),
+                "sampler": self.sampler.state_dict(),
+                "random": random_states(self.rng),
+                "callbacks": {str(i): callback.state_dict() for i, callback in enumerate(self.callbacks)},
+                "history_lines": len(self.history),
+            }
+        )
+
+    def _restore(self, saved: dict[str, Any], objective: Objective, optimizer: torch.optim.Optimizer) -> None:
+        """Undo :meth:`_checkpoint`."""
+        objective.load_state_dict(saved["weights"], strict=False)
+        moments = {int(number): values for number, values in saved["optimizer"].items()}
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": moments})
+        self.state = RunState.from_state(saved["run"])
+        self.sampler.load_state_dict(saved["sampler"])
+        restore_random_states(self.rng, saved["random"])
+        for i, callback in enumerate(self.callbacks):
+            callback.load_state_dict(saved["callbacks"][str(i)])
+
+    def _where(self, stage: Stage) -> dict[str, Any]:
+        """Say where the run stands."""
+        return {"stage": stage.name, "step": self.state.step, "epoch": self.sampler.epoch}
+
+    def _log(self, record: Record) -> None:
+        """Add a record to the history; what is not finite becomes None, for JSON has no word for it."""
+        for name, value in record.items():
+            if isinstance(value, float) and not math.isfinite(value):
+                record[name] = None
+        self.history.append(record)
+        if self.checkpoints is not None:
+            self.checkpoints.append_history(record)
+
+
+def _detail(record: Record) -> str:
+    """Return what stands beside the bar: the terms of the loss and the speed."""
+    known = {"step", "epoch", "total", "learning_rate", "head_learning_rate", "seconds", "texts", "tokens", "padding"}
+    terms = [f"{k} {v:.3f}" for k, v in record.items() if isinstance(v, float) and k not in known]
+    return f"{' '.join(terms)} · {record['texts'] / record['seconds']:.0f} texts/s"

@@ -1,0 +1,92 @@
+"""The frozen result: clusters to JSON and back, and a table with a row a text."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from shoal import Cluster, Clustering
+
+FISH = Cluster(0, "fish", 2, 0.9, ("cod", "eel"), ("a cod", "an eel"))
+BIRDS = Cluster(1, "birds", 1, 0.6, ("owl",), ("an owl",))
+TREES = Cluster(2, "trees", 1, 0.5)
+
+
+@pytest.fixture
+def clustering():
+    probabilities = np.array([[0.7, 0.1, 0.2], [0, 0, 0], [0.25, 0.5, 0.25], [0, 0, 1]], np.float32)
+    return Clustering(np.array([0, -1, 1, 2]), probabilities, (FISH, BIRDS, TREES))
+
+
+def test_cluster_to_json_and_back():
+    content = json.loads(json.dumps(FISH.as_json()))
+    assert content == {
+        "id": 0,
+        "name": "fish",
+        "size": 2,
+        "confidence": 0.9,
+        "keywords": ["cod", "eel"],
+        "examples": ["a cod", "an eel"],
+    }
+    assert Cluster.from_json(content) == FISH
+
+
+def test_cluster_of_foreign_json_is_refused():
+    with pytest.raises(TypeError):
+        Cluster.from_json({**FISH.as_json(), "colour": "red"})
+    with pytest.raises(KeyError):
+        Cluster.from_json({"id": 0})
+
+
+def test_frame_by_hand(clustering):
+    assert len(clustering) == 4
+    frame = clustering.frame()
+    assert frame.to_dict(as_series=False) == {
+        "cluster": [0, None, 1, 2],
+        "cluster_name": ["fish", None, "birds", "trees"],
+        "confidence": [0.7, None, 0.5, 1.0],
+        "second_cluster": [2, None, 0, 0],
+        "second_confidence": [0.2, None, 0.25, 0.0],
+    }
+    assert dict(frame.schema) == {
+        "cluster": pl.Int64,
+        "cluster_name": pl.String,
+        "confidence": pl.Float64,
+        "second_cluster": pl.Int64,
+        "second_confidence": pl.Float64,
+    }
+
+
+def test_the_second_choice_is_never_the_first():
+    probabilities = np.array([[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]], np.float32)
+    frame = Clustering(np.array([0, 1, 0]), probabilities, (FISH, BIRDS)).frame()
+    assert frame["second_cluster"].to_list() == [1, 0, 1]
+    assert frame["second_confidence"].to_list() == [0.5, 0.5, 0.0]
+
+
+def test_one_cluster_has_no_second_choice():
+    frame = Clustering(np.array([0, -1]), np.array([[1.0], [0.0]], np.float32), (FISH,)).frame()
+    assert frame["second_cluster"].to_list() == [None, None]
+    assert frame["second_confidence"].to_list() == [None, None]
+    assert frame.schema["second_cluster"] == pl.Int64
+
+
+@pytest.mark.parametrize("labels", [[], [-1, -1]])
+def test_nothing_to_tell_keeps_the_columns_and_their_types(clustering, labels):
+    empty = Clustering(np.array(labels, np.int64), np.zeros((len(labels), 3), np.float32), clustering.clusters)
+    frame = empty.frame()
+    assert frame.schema == clustering.frame().schema
+    assert len(frame) == len(labels)
+    assert frame.null_count().row(0) == (len(labels),) * 5
+
+
+def test_is_frozen_and_its_table_is_no_window_into_it(clustering):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        clustering.labels = np.zeros(4)
+    before = clustering.probabilities.copy()
+    clustering.frame()
+    np.testing.assert_array_equal(clustering.probabilities, before)
