@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from pathlib import Path
 
 import polars as pl
 
@@ -14,6 +15,9 @@ TOPICS = {
     "music": ["guitar", "piano", "melody", "singer", "concert", "drum", "chord", "rhythm"],
 }
 FAST = ("--method", "tfidf-kmeans", "--set", "n_init=2")
+
+
+ADDED = ["cluster", "cluster_name", "confidence", "second_cluster", "second_confidence"]
 
 
 def made_table(n: int = 30, *, empty: tuple[int, ...] = ()) -> pl.DataFrame:
@@ -29,6 +33,11 @@ def made_table(n: int = 30, *, empty: tuple[int, ...] = ()) -> pl.DataFrame:
             "day": [f"2024-05-{i % 28 + 1:02}" for i in range(n)],
         }
     )
+
+
+def assignments(run: Path) -> pl.DataFrame:
+    """Return the table of a run."""
+    return pl.read_parquet(run / "assignments.parquet")
 
 
 def in_python(code: str, **options) -> subprocess.CompletedProcess[str]:

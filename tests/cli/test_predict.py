@@ -8,11 +8,9 @@ import shutil
 import polars as pl
 import pytest
 
-from cli_tickets import made_table
+from cli_tickets import ADDED, assignments, made_table
 from shoal.corpus import read_table
 from tiny_backbone import tiny_backbone
-
-ADDED = ["cluster", "cluster_name", "confidence", "second_cluster", "second_confidence"]
 
 
 @pytest.fixture
@@ -28,7 +26,7 @@ class TestAnswers:
         assert (tmp_path / "again.csv").read_bytes() == (run / "assignments.csv").read_bytes()
 
     def test_and_so_do_its_rows_one_by_one(self, shoal, run, tmp_path):
-        expected = pl.read_parquet(run / "assignments.parquet")
+        expected = assignments(run)
         for i in range(12):
             made_table(empty=(3, 11))[i : i + 1].write_csv(tmp_path / "one.csv")
             (row,) = shoal("predict", run, tmp_path / "one.csv", "--json").json["predictions"]
@@ -41,7 +39,7 @@ class TestAnswers:
         fitted = shoal("fit", tickets, "--text", "body", "--backbone", backbone, "--clusters", 5, "--out", run)
         assert fitted.code == 0, fitted.err
         shutil.rmtree(tmp_path / "bert")  # the run stands on its own
-        expected = pl.read_parquet(run / "assignments.parquet")
+        expected = assignments(run)
         whole = shoal("predict", run, tickets, "--json").json["predictions"]
         assert [row["cluster"] for row in whole] == expected["cluster"].to_list()
         for i in range(5):
@@ -97,7 +95,7 @@ class TestOutput:
         assert f"30 texts sorted into 4 clusters: {out}" in answer.err
         table, _ = read_table(out)
         assert table.columns == ["ticket", "body", "topic", "day", *ADDED]
-        expected = pl.read_parquet(run / "assignments.parquet")["cluster"].to_list()
+        expected = assignments(run)["cluster"].to_list()
         assert [None if cell is None else int(cell) for cell in table["cluster"]] == expected
 
     def test_without_out_the_table_goes_to_standard_output(self, shoal, run, tickets):

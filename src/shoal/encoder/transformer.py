@@ -116,7 +116,8 @@ class TransformerEncoder(nn.Module):
     def forward(self, tokens: TokenisedTexts, rows: NDArray[np.int64]) -> Tensor:
         """Return the pooled vectors of some sequences, (len(rows), dimension), gradients included."""
         groups = list(length_groups(tokens.lengths[rows]))
-        vectors = torch.cat([self._pooled(tokens, rows[group]) for group in groups])
+        words = self._look_up(tokens, rows) if torch.is_grad_enabled() else None
+        vectors = torch.cat([self._pooled(tokens, rows[group], words=words) for group in groups])
         order = torch.from_numpy(np.argsort(np.concatenate(groups), kind="stable"))
         return vectors[order.to(vectors.device)]
 
@@ -145,11 +146,33 @@ class TransformerEncoder(nn.Module):
             means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
         return means
 
-    def _pooled(self, tokens: TokenisedTexts, rows: NDArray[np.int64], normalize: bool | None = None) -> Tensor:
+    def _look_up(self, tokens: TokenisedTexts, rows: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        """Look every token up once; return the tokens' places among those found, and their embeddings.
+
+        Otherwise each group would add a gradient as large as the whole vocabulary.
+        """
+        table = self.model.get_input_embeddings()
+        found = torch.unique(tokens.padded(rows)[0]).to(self.device)
+        places = torch.zeros(table.num_embeddings, dtype=torch.long, device=self.device)
+        places[found] = torch.arange(len(found), device=self.device)
+        return places, table(found)
+
+    def _pooled(
+        self,
+        tokens: TokenisedTexts,
+        rows: NDArray[np.int64],
+        normalize: bool | None = None,
+        words: tuple[Tensor, Tensor] | None = None,
+    ) -> Tensor:
         """Encode one group of sequences, padded among themselves."""
         ids, mask = (part.to(self.device) for part in tokens.padded(rows))
+        if words is None:
+            inputs = {"input_ids": ids}
+        else:
+            places, embeddings = words
+            inputs = {"inputs_embeds": nn.functional.embedding(places[ids], embeddings)}
         # Without padding no mask is needed, and attention takes its faster way.
-        states = self.model(input_ids=ids, attention_mask=None if bool(mask.all()) else mask.long())
+        states = self.model(**inputs, attention_mask=None if bool(mask.all()) else mask.long())
         vectors = POOLINGS[self.pooling](states.last_hidden_state, mask)
         return nn.functional.normalize(vectors) if (self.normalize if normalize is None else normalize) else vectors
 

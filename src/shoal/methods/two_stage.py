@@ -95,9 +95,9 @@ class TwoStage(TextClusterer):
     >>> from shoal import TwoStage
     >>> texts = ["red apple", "green apple", "ripe apple", "fast car", "slow car", "new car"]
     >>> model = TwoStage(n_clusters=2, representation="tfidf").fit(texts)
-    >>> model.labels_[0] == model.labels_[2] != model.labels_[3]
+    >>> bool(model.labels_[0] == model.labels_[2] != model.labels_[3])
     True
-    >>> (model.predict(texts) == model.labels_).all()
+    >>> bool((model.predict(texts) == model.labels_).all())
     True
     """
 
