@@ -198,3 +198,15 @@ class TestDistrust:
     def change_info(self, run, **changes):
         info = json.loads((run / "run.json").read_text())
         (run / "run.json").write_text(json.dumps({**info, **changes}))
+
+
+def test_a_run_fitted_on_vectors_sorts_vectors(shoal, tmp_path):
+    import numpy as np
+
+    (tmp_path / "texts.txt").write_text("red\ngreen\nblue\nsquare\ncircle\nline\n")
+    np.save(tmp_path / "vectors.npy", np.repeat(np.eye(2), 3, axis=0))
+    given = ["--vectors", str(tmp_path / "vectors.npy")]
+    shoal("fit", str(tmp_path / "texts.txt"), *given, "--clusters", "2", "--out", str(tmp_path / "run"))
+    answer = shoal("predict", str(tmp_path / "run"), str(tmp_path / "texts.txt"), *given, "--json")
+    clusters = [row["cluster"] for row in answer.json["predictions"]]
+    assert clusters[:3] == [clusters[0]] * 3 != clusters[3:] == [clusters[3]] * 3

@@ -9,16 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from shoal.augment.words import n_changes, splice
 from shoal.errors import ParameterError
+from shoal.progress import progress
 from shoal.word_space import Word, split_words
-
-Progress = Callable[[int, int], None]
 
 
 class Augmenter(ABC):
@@ -44,7 +43,7 @@ class Augmenter(ABC):
         """Everything but seed, view and text that decides the result; part of the cache's key."""
         return json.dumps([self.name, self._identity()], sort_keys=True)
 
-    def augment(self, texts: Sequence[str], seed: int, view: int = 0, progress: Progress | None = None) -> list[str]:
+    def augment(self, texts: Sequence[str], seed: int, view: int = 0) -> list[str]:
         """Augment texts; one that cannot be changed comes back as it is.
 
         Parameters
@@ -53,8 +52,6 @@ class Augmenter(ABC):
         seed : int
         view : int
             0 for the left view, 1 for the right one.
-        progress : callable, optional
-            Called with (done, total) after each batch, in distinct texts.
 
         Returns
         -------
@@ -69,11 +66,11 @@ class Augmenter(ABC):
         """
         distinct = [text for text in dict.fromkeys(texts) if text.strip()]
         rewritten: dict[str, str] = {}
-        for start in range(0, len(distinct), self._batch_size):
-            batch = distinct[start : start + self._batch_size]
-            rewritten.update(zip(batch, self._rewrite(batch, seed, view), strict=True))
-            if progress is not None:
-                progress(start + len(batch), len(distinct))
+        with progress(f"Augmenting ({self.name}, view {view + 1})", len(distinct)) as bar:
+            for start in range(0, len(distinct), self._batch_size):
+                batch = distinct[start : start + self._batch_size]
+                rewritten.update(zip(batch, self._rewrite(batch, seed, view), strict=True))
+                bar.advance(len(batch))
         return [rewritten.get(text, text) for text in texts]
 
     @abstractmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shoal.augment.base import Augmenter, Progress
+from shoal.augment.base import Augmenter
 from shoal.augment.cache import AugmentCache
 
 
@@ -67,7 +67,6 @@ def augmented_pair(
     augmenter: Augmenter | tuple[Augmenter, Augmenter],
     seed: int,
     cache: AugmentCache | None = None,
-    progress: Progress | None = None,
 ) -> AugmentedPairs:
     """Make the two augmented views of a corpus.
 
@@ -79,8 +78,6 @@ def augmented_pair(
     seed : int
     cache : AugmentCache, optional
         Where views are kept; an entry is used when fingerprint, seed, view and texts are all the same.
-    progress : callable, optional
-        Called with (done, total) within each view.
 
     Returns
     -------
@@ -94,24 +91,17 @@ def augmented_pair(
     (['dtabase connection', 'ok'], 1)
     """
     augmenters = augmenter if isinstance(augmenter, tuple) else (augmenter, augmenter)
-    left, right = (_view(texts, each, seed, view, cache, progress) for view, each in enumerate(augmenters))
+    left, right = (_view(texts, each, seed, view, cache) for view, each in enumerate(augmenters))
     return AugmentedPairs(left, right, AugmentReport.compare(texts, left), AugmentReport.compare(texts, right))
 
 
-def _view(
-    texts: Sequence[str],
-    augmenter: Augmenter,
-    seed: int,
-    view: int,
-    cache: AugmentCache | None,
-    progress: Progress | None,
-) -> list[str]:
+def _view(texts: Sequence[str], augmenter: Augmenter, seed: int, view: int, cache: AugmentCache | None) -> list[str]:
     """Read one view from the cache, or make it and keep it."""
     if cache is None:
-        return augmenter.augment(texts, seed, view, progress)
+        return augmenter.augment(texts, seed, view)
     key = cache.key(augmenter.fingerprint, seed, view, texts)
     augmented = cache.read(key)
     if augmented is None:
-        augmented = augmenter.augment(texts, seed, view, progress)
+        augmented = augmenter.augment(texts, seed, view)
         cache.write(key, augmented)
     return augmented

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import resource
 import shutil
 import sys
 import time
@@ -28,7 +27,7 @@ from shoal.corpus import Corpus
 from shoal.errors import DataError, RunFolderError
 from shoal.methods import DEFAULT, find_method
 from shoal.methods.base import TextClusterer
-from shoal.methods.inputs import as_vectors
+from shoal.methods.inputs import read_vectors
 from shoal.metrics import scores
 from shoal.run_folder import RunFolder, free_path, partial_path, writing
 
@@ -74,7 +73,7 @@ class FitResult:
     n_texts: int
     clusters: tuple[Cluster, ...]
     seconds: float
-    peak_memory_mb: float
+    peak_memory_mb: float | None
     dropped: dict[str, int]
     truncated: int
     notes: dict[str, Any]
@@ -112,7 +111,8 @@ class FitResult:
             said.append(f"{self.notes['replaced_characters']} broken characters were replaced; see --encoding.")
         if self.notes.get("stray_quotes") or self.notes.get("quoting"):
             said.append("The file has unbalanced quotes; they were taken as part of the text.")
-        said.append(f"{self.seconds:.1f} s, {self.peak_memory_mb:.0f} MB at the most.")
+        memory = "" if self.peak_memory_mb is None else f", {self.peak_memory_mb:.0f} MB at the most"
+        said.append(f"{self.seconds:.1f} s{memory}.")
         return said
 
 
@@ -165,19 +165,11 @@ def fit_corpus(
             corpus.frame.write_parquet(folder.path / _KEPT_INPUT)
         request = {"job": asdict(job), "data_hash": corpus.content_hash(), "notes": dict(corpus.notes)}
         write_atomically(folder.request, json.dumps(request, indent=2, ensure_ascii=False).encode())
-        vectors = None if job.vectors is None else _read_vectors(Path(job.vectors))
+        vectors = None if job.vectors is None else read_vectors(Path(job.vectors))
         model.fit(corpus, vectors=vectors, checkpoints=folder.checkpoints)
         result = _result(path, name, model, corpus, known, started)
         _write_run(folder, job, model, corpus, result)
     return result
-
-
-def _read_vectors(file: Path) -> Any:
-    """Read a matrix from a .npy file, never a pickle."""
-    try:
-        return as_vectors(np.load(file, allow_pickle=False))
-    except (OSError, ValueError) as reason:
-        raise DataError(f"--vectors {file} cannot be read ({reason}); pass a .npy file of numbers.") from reason
 
 
 def _result(
@@ -262,7 +254,11 @@ def environment() -> dict[str, Any]:
     }
 
 
-def peak_memory_mb() -> float:
-    """Return the most memory this process has held, in megabytes."""
+def peak_memory_mb() -> float | None:
+    """Return the most memory this process has held, in megabytes, where the system counts it."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such count
+        return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / (1024**2 if sys.platform == "darwin" else 1024), 1)

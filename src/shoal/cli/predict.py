@@ -21,6 +21,7 @@ def predict(
     run: Path = typer.Argument(..., help="A run folder of `shoal fit`, or a saved model's folder."),
     file: str = typer.Argument(..., help="The new texts; the same formats as `shoal fit`, - for standard input."),
     text: str | None = typer.Option(None, help="The column with the texts; by default the one of the fit, if there."),
+    vectors: Path | None = typer.Option(None, help="A .npy file with one vector a text, for a run fitted on vectors."),
     encoding: str | None = typer.Option(None, help="The file's encoding; found by itself."),
     format: str | None = typer.Option(None, help="The file's format; found by its name or content."),
     out: Path | None = typer.Option(None, help="Where the table goes (csv, tsv, jsonl, parquet …); else stdout, csv."),
@@ -33,6 +34,7 @@ def predict(
     from shoal.cli.console import print_json, say
     from shoal.corpus import Corpus, read_table, write_table
     from shoal.errors import DataError
+    from shoal.methods.inputs import read_vectors
     from shoal.methods.persistence import load
 
     if out is not None and out.exists() and not overwrite:
@@ -41,7 +43,7 @@ def predict(
     model = load(run)
     table, _ = read_table(file, encoding=encoding, format=format)
     corpus = Corpus.of(table, text=text or _fitted_column(run, table.columns))
-    found = model.assign(corpus)
+    found = model.assign(corpus, vectors=None if vectors is None else read_vectors(vectors))
     result = pl.concat([corpus.carried(), found.frame()], how="horizontal")
     if out is not None:
         write_table(result, out)

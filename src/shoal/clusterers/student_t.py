@@ -30,6 +30,7 @@ class StudentT:
     """
 
     kind: ClassVar[str] = "student-t"
+    n_iter = 1
 
     def __init__(self, centers: Vectors, alpha: float = 1.0, scale: float = 1.0) -> None:
         self.centers = centers

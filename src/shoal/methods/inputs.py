@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -95,3 +96,11 @@ def as_vectors(vectors: Any) -> NDArray[np.float32]:
     if broken:
         raise DataError(f"vectors has NaN or infinity in {broken} of {len(matrix)} rows; repair or drop them.")
     return matrix
+
+
+def read_vectors(file: Path) -> NDArray[np.float32]:
+    """Read a matrix from a .npy file, never a pickle."""
+    try:
+        return as_vectors(np.load(file, allow_pickle=False))
+    except (OSError, ValueError, EOFError) as reason:
+        raise DataError(f"--vectors {file} cannot be read ({reason}); pass a .npy file of numbers.") from reason

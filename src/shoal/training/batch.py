@@ -15,7 +15,7 @@ from shoal.errors import DataError
 
 @dataclass(frozen=True)
 class Batch:
-    """Some texts of the corpus, in all their views.
+    """Some texts of the corpus, in the views that the objective asks for.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Batch:
     tokens : TokenisedTexts
         The tokens of the whole corpus, all views.
     views : ndarray of int64, shape (n_views, m)
-        Where in ``tokens`` each view of each text lies; the first view is the text itself.
+        Where in ``tokens`` each view of each text lies.
     """
 
     rows: NDArray[np.int64]
@@ -52,7 +52,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class CorpusViews:
-    """A tokenised corpus in one or more views, from which batches are cut.
+    """A tokenised corpus in one or more views, the first being the texts themselves.
 
     Attributes
     ----------
@@ -95,6 +95,7 @@ class CorpusViews:
         """Take the same texts for every view: they will differ by dropout alone."""
         return cls(tokens, (0,) * n_views, len(tokens))
 
-    def batch(self, rows: NDArray[np.int64]) -> Batch:
-        """Return ``rows`` in all their views."""
-        return Batch(rows, self.tokens, np.array(self.starts)[:, None] + rows[None, :])
+    def batch(self, rows: NDArray[np.int64], views: Sequence[int] | None = None) -> Batch:
+        """Return ``rows`` in some of their views, by default in all."""
+        starts = self.starts if views is None else [self.starts[view] for view in views]
+        return Batch(rows, self.tokens, np.array(starts)[:, None] + rows[None, :])

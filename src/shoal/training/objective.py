@@ -23,7 +23,14 @@ class Objective(nn.Module):
     ----------
     encoder : nn.Module
         Called with tokens and sequence numbers, gives vectors; shared by the stages of a run.
+
+    Attributes
+    ----------
+    views : tuple of int or None
+        The views that ``forward`` wants in its batch, 0 being the texts themselves; None for all.
     """
+
+    views: tuple[int, ...] | None = None
 
     def __init__(self, encoder: nn.Module) -> None:
         super().__init__()

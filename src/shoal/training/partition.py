@@ -37,4 +37,4 @@ def kmeans_from(vectors: Vectors, centers: Vectors, max_iter: int = 300) -> Cent
         model = KMeans(len(centers), init=np.asarray(centers, np.float64), n_init=1, max_iter=max_iter).fit(points)
     found = np.asarray(model.cluster_centers_, dtype=np.float32)
     spread = float(squared_distances(vectors, found).min(axis=1).mean())
-    return Centroids(found, max(BANDWIDTH_SHARE * spread, 1e-12), spherical=False)
+    return Centroids(found, max(BANDWIDTH_SHARE * spread, 1e-12), spherical=False, n_iter=model.n_iter_)

@@ -164,7 +164,7 @@ class Trainer:
         terms: dict[str, float] = {}
         texts = tokens = computed = 0
         for _ in range(options.accumulate):
-            batch = self.views.batch(self.sampler.next())
+            batch = self.views.batch(self.sampler.next(), stage.objective.views)
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed):
                 losses = stage.objective(batch)
             loss: Tensor = torch.stack(list(losses.values())).sum() / options.accumulate

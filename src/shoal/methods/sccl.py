@@ -1,0 +1,434 @@
+"""SCCL: instance-wise contrastive learning supports clustering (Zhang et al., NAACL 2021)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from shoal.augment import AUGMENTERS, AugmentCache, Augmenter, augmented_pair, make_augmenter
+from shoal.cache import cache_folder
+from shoal.clusterers import Clusterer, Vectors, fit_kmeans
+from shoal.clusterers.student_t import StudentT
+from shoal.corpus import Corpus
+from shoal.errors import DataError, ParameterError
+from shoal.functional import cluster_kl, nt_xent, student_t, target_distribution
+from shoal.methods.trained import TrainedClusterer
+from shoal.training import Batch, CorpusViews, Objective, Stage, kmeans_from
+
+OBJECTIVES = ("joint", "contrastive", "clustering", "sequential")
+CLUSTER_LOSSES = ("original", "pairs", "alternative1", "alternative2")
+ASSIGNMENTS = ("kmeans", "head")
+ORIGINAL, LEFT, RIGHT = 0, 1, 2
+
+_PAPER_TRAINING = {
+    "normalize": False,
+    "scale": 1.0,
+    "learning_rate": 5e-6,
+    "head_learning_rate": 5e-4,
+    "trainable_layers": "all",
+    "epochs": 100,
+    "max_steps": 1000,
+    "tolerance": None,
+}
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {
+        **_PAPER_TRAINING,
+        "backbone": "sentence-transformers/distilbert-base-nli-stsb-mean-tokens",
+        "augmentation": "contextual",
+    },
+    "paper-offline": _PAPER_TRAINING,
+    "biomedical": {"alpha": 10.0},
+}
+
+
+# objective: (contrastive, clustering)
+_TERMS = {"joint": (True, True), "contrastive": (True, False), "clustering": (False, True)}
+
+
+class SCCLObjective(Objective):
+    """Equation 7, or a part of it.
+
+    Parameters
+    ----------
+    encoder : nn.Module
+        ψ, with vectors of length ``dimension``.
+    dimension, n_clusters, projection_dim : int
+        Sizes of the heads.
+    contrastive, clustering : bool
+        Which of the two terms take part.
+    cluster_loss : {"original", "pairs", "alternative1", "alternative2"}
+        The form of the clustering term.
+    eta, temperature, alpha, scale, assign_by, n_init
+        As in :class:`SCCL`.
+    """
+
+    centers: Tensor
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        *,
+        dimension: int,
+        n_clusters: int,
+        projection_dim: int,
+        contrastive: bool,
+        clustering: bool,
+        cluster_loss: str,
+        eta: float,
+        temperature: float,
+        alpha: float,
+        scale: float,
+        assign_by: str,
+        n_init: int,
+    ) -> None:
+        super().__init__(encoder)
+        self.views = needed_views(contrastive, clustering, cluster_loss)
+        self.contrastive = contrastive
+        self.clustering = clustering
+        self.cluster_loss = cluster_loss
+        self.eta, self.temperature, self.alpha, self.scale = eta, temperature, alpha, scale
+        self.assign_by = assign_by
+        self.n_init = n_init
+        # f of figure 2: a linear layer whose rows are the centres
+        self.centers = nn.Parameter(torch.zeros(n_clusters, dimension), requires_grad=clustering)
+        # g of figure 2: one hidden layer as wide as the encoder, 128 outputs (section 4)
+        self.project = nn.Sequential(
+            nn.Linear(dimension, dimension), nn.ReLU(), nn.Linear(dimension, projection_dim)
+        ).requires_grad_(contrastive)
+
+    def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
+        """Start the centres by k-means."""
+        found = fit_kmeans(embeddings, len(self.centers), rng, n_init=self.n_init).centers
+        with torch.no_grad():
+            self.centers.copy_(torch.from_numpy(found) * self.scale)
+
+    def forward(self, batch: Batch) -> dict[str, Tensor]:
+        """Return the terms of equation 7."""
+        e = {view: self.scale * vectors for view, vectors in zip(self.views or (), self.encode(batch), strict=True)}
+        terms = {}
+        if self.contrastive:
+            z_left, z_right = self.project(e[LEFT]), self.project(e[RIGHT])
+            terms["contrastive"] = self.eta * nt_xent(z_left, z_right, self.temperature)  # eq. 1-2
+        if self.clustering:
+            terms["cluster"] = self._cluster_term(e)
+        return terms
+
+    def _cluster_term(self, e: Mapping[int, Tensor]) -> Tensor:
+        """Return the clustering term in one of its forms."""
+        q = {view: student_t(vectors, self.centers, self.alpha) for view, vectors in e.items()}  # eq. 3
+        if self.cluster_loss == "pairs":
+            both = torch.cat([q[LEFT], q[RIGHT]])
+            return cluster_kl(target_distribution(both).detach(), both)
+        p = {view: target_distribution(assigned).detach() for view, assigned in q.items()}  # eq. 4
+        if self.cluster_loss == "alternative1":
+            return cluster_kl(p[LEFT], q[RIGHT]) + cluster_kl(p[RIGHT], q[LEFT])  # eq. 8
+        if self.cluster_loss == "alternative2":
+            return cluster_kl(p[ORIGINAL], q[LEFT]) + cluster_kl(p[ORIGINAL], q[RIGHT])  # eq. 9
+        return cluster_kl(p[ORIGINAL], q[ORIGINAL])  # eq. 5-6
+
+    def labels(self, embeddings: Vectors) -> NDArray[np.int64]:
+        """Return the clusters that :meth:`clusterer` gives."""
+        found: NDArray[np.int64] = self.clusterer(embeddings).scores(embeddings).argmax(axis=1)
+        return found
+
+    def clusterer(self, embeddings: Vectors) -> Clusterer:
+        """Return the partition of the space as it stands: k-means from the centres, or the head itself."""
+        centers = (self.centers.detach() / self.scale).cpu().numpy()
+        if self.assign_by == "head":
+            return StudentT(centers, self.alpha, self.scale)
+        return kmeans_from(embeddings, centers)
+
+
+def needed_views(contrastive: bool, clustering: bool, cluster_loss: str) -> tuple[int, ...]:
+    """Return the views that the terms look at; what nobody looks at is not encoded.
+
+    Examples
+    --------
+    >>> needed_views(True, True, "original"), needed_views(True, True, "pairs"), needed_views(False, True, "original")
+    ((0, 1, 2), (1, 2), (0,))
+    """
+    on_original = clustering and cluster_loss in ("original", "alternative2")
+    on_pairs = contrastive or cluster_loss != "original"
+    return (ORIGINAL,) * on_original + (LEFT, RIGHT) * on_pairs
+
+
+class SCCL(TrainedClusterer):
+    """Supporting Clustering with Contrastive Learning.
+
+    Minimises, over the mini-batch of M texts and its 2M augmented views (equation 7),
+
+        Σ_j KL[p_j || q_j] / M  +  η Σ_i ℓ_i / 2M
+
+    with q the Student-t assignment to the centres, p its sharpened target, ℓ the NT-Xent loss of a view.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    backbone : str, default="builtin"
+        The built-in model, a folder, or a hub name.
+    pooling : {"mean", "cls"}, default="mean"
+        Mean over the tokens, or the first token's state.
+    max_length : int, default=32
+        The most tokens that are read of a text.
+    normalize : bool, default=True
+        Unit vectors. A departure from the paper, which takes the mean token state as it is: the built-in
+        encoder was trained on cosines, and the lengths of its states are noise to k-means.
+    scale : float, default=6.0
+        What the vectors are multiplied with before the heads, so that unit vectors are as long there as the
+        built-in encoder's raw ones (4 to 6): the kernel of equation 3 has a unit of its own.
+    objective : {"joint", "contrastive", "clustering", "sequential"}, default="joint"
+        Both terms; Instance-CL alone; clustering alone; SCCL-Seq, one after the other.
+    cluster_loss : {"original", "pairs", "alternative1", "alternative2"}, default="original"
+        Equation 5 on the texts, or on the augmented pairs; equations 8 and 9 of appendix A.3.
+    eta : float, default=10
+        η, the weight of the contrastive term.
+    temperature : float, default=0.5
+        τ of equation 1.
+    alpha : float, default=1
+        Degrees of freedom of equation 3 (10 for Biomedical in the paper).
+    projection_dim : int, default=128
+        Outputs of the contrastive head.
+    augmentation : str, default="neighbour"
+        What makes the two views, as in :func:`shoal.augment.make_augmenter`: "neighbour" (offline contextual),
+        "virtual" (dropout alone), "wordnet", "contextual" (the paper's, masked language models),
+        "back_translation", "char_swap", "word_deletion", or a composition such as "contextual+char_swap".
+    augmentation_strength : float, default=0.2
+        Share of the words that an augmentation changes; a value in the spec ("wordnet:0.1") wins.
+    augmentation_options : dict, optional
+        Further parameters of the augmenters, by name.
+    assign_by : {"kmeans", "head"}, default="kmeans"
+        Final labels by k-means on the representation, begun at the trained centres, as the paper reports, or
+        by the clustering head.
+    n_init : int, default=10
+        Starts of the first k-means.
+    batch_size : int, default=400
+        M.
+    epochs, max_steps : int
+        Passes over the corpus (in each stage of "sequential"), and the most steps.
+    learning_rate, head_learning_rate : float
+        Of the backbone and of the two heads.
+    optimizer, weight_decay, schedule, warmup_steps, clip_norm, accumulate
+        See :class:`shoal.training.TrainingOptions`.
+    trainable_layers : "all" or int, default="all"
+        Train everything, or the last so many layers, the rest computed once and cached.
+    evaluate_every : int, optional
+        Steps between two looks at the corpus; by default once an epoch.
+    tolerance : float or None
+        Stop when less than this share of the labels moved between two looks.
+    checkpoint_every, device, precision
+        See :class:`shoal.training.TrainingOptions`.
+    log_to : {"tensorboard", "tensorboard:FOLDER", "mlflow"}, optional
+        Where else the history goes.
+    random_state : int, RandomState or None, default=0
+        Seed.
+
+    Attributes
+    ----------
+    encoder_ : TransformerEncoder
+        The encoder after training.
+    outcome_ : dict
+        Label-free signs before and after, and whether and why the training was rolled back.
+
+    References
+    ----------
+    Zhang et al. (2021), *Supporting Clustering with Contrastive Learning*, NAACL.
+
+    Examples
+    --------
+    >>> from shoal.methods.sccl import SCCL
+    >>> texts = ["red apple", "green apple", "ripe apple", "fast car", "slow car", "new car"]
+    >>> model = SCCL(n_clusters=2, max_steps=1, trainable_layers=1, augmentation="virtual").fit(texts)
+    >>> (model.predict(texts) == model.labels_).all()
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        backbone: str = "builtin",
+        pooling: str = "mean",
+        max_length: int = 32,
+        normalize: bool = True,
+        scale: float = 6.0,
+        objective: str = "joint",
+        cluster_loss: str = "original",
+        eta: float = 10.0,
+        temperature: float = 0.5,
+        alpha: float = 1.0,
+        projection_dim: int = 128,
+        augmentation: str = "neighbour",
+        augmentation_strength: float = 0.2,
+        augmentation_options: dict[str, dict[str, Any]] | None = None,
+        assign_by: str = "kmeans",
+        n_init: int = 10,
+        batch_size: int = 400,
+        epochs: int = 5,
+        max_steps: int | None = None,
+        learning_rate: float = 5e-6,
+        head_learning_rate: float = 5e-4,
+        optimizer: str = "adam",
+        weight_decay: float = 0.0,
+        schedule: str = "constant",
+        warmup_steps: int = 0,
+        clip_norm: float | None = None,
+        accumulate: int = 1,
+        trainable_layers: str | int = "all",
+        evaluate_every: int | None = None,
+        tolerance: float | None = 0.005,
+        checkpoint_every: int = 25,
+        device: str = "auto",
+        precision: str = "auto",
+        log_to: str | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.backbone = backbone
+        self.pooling = pooling
+        self.max_length = max_length
+        self.normalize = normalize
+        self.scale = scale
+        self.objective = objective
+        self.cluster_loss = cluster_loss
+        self.eta = eta
+        self.temperature = temperature
+        self.alpha = alpha
+        self.projection_dim = projection_dim
+        self.augmentation = augmentation
+        self.augmentation_strength = augmentation_strength
+        self.augmentation_options = augmentation_options
+        self.assign_by = assign_by
+        self.n_init = n_init
+        self.batch_size = batch_size
+        self.epochs = epochs
+        self.max_steps = max_steps
+        self.learning_rate = learning_rate
+        self.head_learning_rate = head_learning_rate
+        self.optimizer = optimizer
+        self.weight_decay = weight_decay
+        self.schedule = schedule
+        self.warmup_steps = warmup_steps
+        self.clip_norm = clip_norm
+        self.accumulate = accumulate
+        self.trainable_layers = trainable_layers
+        self.evaluate_every = evaluate_every
+        self.tolerance = tolerance
+        self.checkpoint_every = checkpoint_every
+        self.device = device
+        self.precision = precision
+        self.log_to = log_to
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any = None, *, pairs: Any = None, vectors: Any = None, checkpoints: Path | None = None
+    ) -> Self:
+        """Learn the clusters.
+
+        Parameters
+        ----------
+        X : list of str, Series, DataFrame, Corpus, …
+            The texts.
+        y : ignored
+            Labels are never used.
+        pairs : (list of str, list of str), optional
+            Two augmented views of every row of ``X``, made elsewhere; ``augmentation`` is then not used.
+        vectors : None
+            Vectors cannot be trained on; they are refused.
+        checkpoints : Path, optional
+            Where the training's states are kept; if there are any, it goes on from the latest.
+
+        Returns
+        -------
+        self
+        """
+        self._pairs = None if pairs is None else _present_pairs(Corpus.of(X), pairs)
+        return super().fit(X, y, vectors=vectors, checkpoints=checkpoints)
+
+    def _views(self, texts: list[str], seed: int) -> CorpusViews:
+        tokens = self.encoder_.tokenise(texts)
+        if self.objective == "clustering" and self.cluster_loss == "original":
+            return CorpusViews.repeated(tokens, 1)
+        if self._pairs is not None:
+            return CorpusViews.joined([tokens, *map(self.encoder_.tokenise, self._pairs)])
+        augmenter = self._augmenter(texts)
+        if not augmenter.changes_text:
+            return CorpusViews.repeated(tokens, 3)
+        started = time.perf_counter()
+        pairs = augmented_pair(texts, augmenter, seed, AugmentCache(cache_folder() / "augmented"))
+        left, right = pairs.left_report, pairs.right_report
+        self._log("augment", started, unchanged_left=left.unchanged, unchanged_right=right.unchanged)
+        return CorpusViews.joined([tokens, self.encoder_.tokenise(pairs.left), self.encoder_.tokenise(pairs.right)])
+
+    def _identity(self, texts: Sequence[str], seed: int) -> str:
+        left, right = self._pairs or ([], [])
+        return super()._identity([*texts, *left, *right], seed)
+
+    def _augmenter(self, texts: list[str]) -> Augmenter:
+        """Build the augmenter, with what its kind needs of the corpus."""
+        options: dict[str, dict[str, Any]] = {
+            name: {"strength": self.augmentation_strength}
+            for name, kind in AUGMENTERS.items()
+            if kind.spec_parameter == "strength"
+        }
+        options["neighbour"] |= {"texts": texts, "encode": self.encoder_.encode}
+        for name, further in (self.augmentation_options or {}).items():
+            options[name] = options.get(name, {}) | further
+        return make_augmenter(self.augmentation, options)
+
+    def _stages(self, encoder: nn.Module) -> list[Stage]:
+        names = ("contrastive", "clustering") if self.objective == "sequential" else (self.objective,)
+        return [Stage(name, self._objective(encoder, *_TERMS[name])) for name in names]
+
+    def _objective(self, encoder: nn.Module, contrastive: bool, clustering: bool) -> SCCLObjective:
+        """Build the objective with these terms."""
+        return SCCLObjective(
+            encoder,
+            dimension=self.encoder_.dimension,
+            n_clusters=self.n_clusters,
+            projection_dim=self.projection_dim,
+            contrastive=contrastive,
+            clustering=clustering,
+            cluster_loss=self.cluster_loss,
+            eta=self.eta,
+            temperature=self.temperature,
+            alpha=self.alpha,
+            scale=self.scale,
+            assign_by=self.assign_by,
+            n_init=self.n_init,
+        )
+
+    def _final_clusterer(self, stages: Sequence[Stage], vectors: Vectors) -> Clusterer:
+        return cast(SCCLObjective, stages[-1].objective).clusterer(vectors)
+
+    def _check_parameters(self) -> None:
+        choices = {"objective": OBJECTIVES, "cluster_loss": CLUSTER_LOSSES, "assign_by": ASSIGNMENTS}
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise ParameterError(f"{name}={getattr(self, name)!r} is unknown; pass one of {', '.join(allowed)}.")
+        for name in ("eta", "temperature", "alpha", "scale", "projection_dim", "n_init"):
+            if isinstance(getattr(self, name), str | None) or not getattr(self, name) > 0:
+                raise ParameterError(f"{name}={getattr(self, name)!r} but it must be a number > 0.")
+        if self.objective == "contrastive" and self.assign_by == "head":
+            raise ParameterError(
+                "assign_by='head' but objective='contrastive' trains no clustering head; pass assign_by='kmeans'."
+            )
+
+
+def _present_pairs(corpus: Corpus, pairs: Any) -> tuple[list[str], list[str]]:
+    """Check the pairs against the corpus and leave out those of empty rows; an empty view is the text itself."""
+    left, right = pairs
+    if not len(left) == len(right) == len(corpus):
+        raise DataError(
+            f"pairs has {len(left)} and {len(right)} texts but there are {len(corpus)} rows; pass two views of each."
+        )
+    kept = [i for i, text in enumerate(corpus.texts) if text]
+    first, second = ([str(view[i] or corpus.texts[i]) for i in kept] for view in (list(left), list(right)))
+    return first, second
