@@ -71,5 +71,3 @@ def augment(
     else:
         unchanged = f"{counts['unchanged_left']} left, {counts['unchanged_right']} right"
         say(f"{counts['n_texts']} texts; unchanged: {unchanged}.")
-            f"{counts['n_texts']} texts; unchanged: {counts['unchanged_left']} left, {counts['unchanged_right']} right."
-        )

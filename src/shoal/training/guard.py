@@ -86,7 +86,9 @@ class Guard:
         self.n_clusters = n_clusters
         rng = np.random.default_rng(seed)
         self.sample = np.sort(rng.choice(len(start), min(SAMPLE, len(start)), replace=False))
-        self.neighbours = _nearest(start, self.sample, min(NEIGHBOURS, len(start) - 1))
+        # Half a cluster of average size at most: more neighbours than a cluster has texts could never agree.
+        n_neighbours = min(NEIGHBOURS, len(start) - 1, max(1, len(start) // (2 * n_clusters)))
+        self.neighbours = _nearest(start, self.sample, n_neighbours)
         self.start: Signs | None = None
 
     def look(self, embeddings: Vectors, labels: NDArray[np.int64]) -> Signs:

@@ -236,7 +236,7 @@ class Trainer:
         }
         state.labels = labels
         self._log(record)
-        state.alarm = state.guard.alarm(state.signs)
+        state.alarm = state.guard.alarm(state.signs) if state.step else ""  # a stage may begin with new clusters
         if not state.alarm:
             state.best.offer(state.step, state.signs, stage.objective)
         wishes = [callback.on_evaluation(record) for callback in self.callbacks] if state.step else []
@@ -287,7 +287,7 @@ class Trainer:
                 "run": self.state.state_dict(),
                 "sampler": self.sampler.state_dict(),
                 "random": random_states(self.rng),
-                "callbacks": {str(i): callback.state_dict() for i, callback in enumerate(self.callbacks)},
+                "callbacks": {type(callback).__name__: callback.state_dict() for callback in self.callbacks},
                 "history_lines": len(self.history),
             }
         )
@@ -300,8 +300,9 @@ class Trainer:
         self.state = RunState.from_state(saved["run"])
         self.sampler.load_state_dict(saved["sampler"])
         restore_random_states(self.rng, saved["random"])
-        for i, callback in enumerate(self.callbacks):
-            callback.load_state_dict(saved["callbacks"][str(i)])
+        for callback in self.callbacks:
+            if type(callback).__name__ in saved["callbacks"]:  # who came new has nothing to go on from
+                callback.load_state_dict(saved["callbacks"][type(callback).__name__])
 
     def _where(self, stage: Stage) -> dict[str, Any]:
         """Say where the run stands."""

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from transformers import (
+    AutoTokenizer,
+    BertConfig,
+    BertModel,
+    DistilBertConfig,
+    DistilBertModel,
+    GPT2Config,
+    GPT2Model,
+    MPNetConfig,
+    MPNetModel,
+    RobertaConfig,
+    RobertaModel,
+)
+
+from shoal.encoder import frozen_layers
+from shoal.encoder.frozen_layers import FrozenLayersEncoder
+from shoal.encoder.transformer import TransformerEncoder
+from shoal.errors import ParameterError
+
+TEXTS = ["cat", "a dog barks at night", "the horse it", "mouse", "sheep and goats", "saw", "dog"]
+SMALL = {"vocab_size": 120, "hidden_size": 32, "num_attention_heads": 4, "max_position_embeddings": 64}
+DISTIL = {"vocab_size": 120, "dim": 32, "n_heads": 4, "hidden_dim": 64, "max_position_embeddings": 64}
+MODELS = {
+    "bert": lambda: BertModel(BertConfig(**SMALL, intermediate_size=64, num_hidden_layers=3)),
+    "roberta": lambda: RobertaModel(RobertaConfig(**SMALL, intermediate_size=64, num_hidden_layers=3, pad_token_id=0)),
+    "mpnet": lambda: MPNetModel(MPNetConfig(**SMALL, intermediate_size=64, num_hidden_layers=3, pad_token_id=0)),
+    "distilbert": lambda: DistilBertModel(DistilBertConfig(**DISTIL, n_layers=3)),
+}
+
+
+@pytest.fixture
+def make(backbone):
+    def build(kind, **options):
+        torch.manual_seed(0)
+        tokenizer = AutoTokenizer.from_pretrained(backbone)
+        return TransformerEncoder(MODELS[kind]().eval(), tokenizer, max_length=32, **options)
+
+    return build
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("n_layers", [1, 2, 3])
+def test_its_vectors_are_those_of_the_whole_model(make, kind, n_layers):
+    encoder = make(kind, normalize=kind != "bert")
+    tokens = encoder.tokenise(TEXTS)
+    frozen = FrozenLayersEncoder(encoder, tokens, n_layers).eval()
+    rows = np.array([3, 1, 6, 0, 4, 2, 5])
+    found = frozen(tokens, rows).detach().numpy()
+    np.testing.assert_allclose(found, encoder.encode([TEXTS[i] for i in rows]), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_its_gradients_are_those_of_the_whole_model(make, kind):
+    encoder = make(kind)
+    tokens, rows = encoder.tokenise(TEXTS), np.arange(len(TEXTS))
+    frozen = FrozenLayersEncoder(encoder, tokens, 2).eval()
+    trained = [p for p in encoder.parameters() if p.requires_grad]
+    assert trained
+    assert len(trained) == len([p for p in frozen.parameters() if p.requires_grad])
+    weights = torch.linspace(-1, 1, 32)
+    found = torch.autograd.grad((frozen(tokens, rows) @ weights).sum(), trained)
+    expected = torch.autograd.grad((encoder(tokens, rows) @ weights).sum(), trained)
+    for left, right in zip(found, expected, strict=True):
+        torch.testing.assert_close(left, right, atol=1e-5, rtol=1e-4)
+
+
+def test_training_the_last_layer_trains_the_encoder_and_leaves_the_rest(make):
+    encoder = make("bert")
+    before = {name: p.clone() for name, p in encoder.named_parameters()}
+    tokens = encoder.tokenise(TEXTS)
+    frozen = FrozenLayersEncoder(encoder, tokens, 1)
+    optimizer = torch.optim.SGD([p for p in frozen.parameters() if p.requires_grad], lr=0.5)
+    frozen.train()
+    frozen(tokens, np.arange(7))[:, 0].sum().backward()
+    optimizer.step()
+    moved = {name for name, p in encoder.named_parameters() if not torch.equal(p, before[name])}
+    assert moved
+    assert all(name.startswith("model.encoder.layer.2.") for name in moved)
+    np.testing.assert_allclose(frozen.eval()(tokens, np.arange(7)).detach().numpy(), encoder.encode(TEXTS), atol=1e-5)
+
+
+def test_past_the_limit_states_are_mapped_from_a_file(make, monkeypatch):
+    encoder = make("bert")
+    tokens = encoder.tokenise(TEXTS)
+    in_memory = FrozenLayersEncoder(encoder, tokens, 1).eval()(tokens, np.arange(7))
+    monkeypatch.setattr(frozen_layers, "MEMORY_LIMIT", 0)
+    mapped = FrozenLayersEncoder(encoder, tokens, 1).eval()
+    assert isinstance(mapped._states, np.memmap)
+    torch.testing.assert_close(mapped(tokens, np.arange(7)), in_memory, atol=0, rtol=0)
+
+
+def test_more_layers_than_there_are_is_refused(make):
+    encoder = make("bert")
+    with pytest.raises(ParameterError, match="trainable_layers=4 but this backbone has 3 layers; pass an int <= 3"):
+        FrozenLayersEncoder(encoder, encoder.tokenise(TEXTS), 4)
+
+
+def test_a_backbone_that_cannot_be_taken_apart_is_refused(make):
+    encoder = make("bert")
+    encoder.model = GPT2Model(GPT2Config(n_layer=1, n_head=2, n_embd=32, vocab_size=120, n_positions=64))
+    with pytest.raises(ParameterError, match="the layers of a 'gpt2' backbone cannot be taken apart; pass 'all'"):
+        FrozenLayersEncoder(encoder, encoder.tokenise(TEXTS), 1)
+
+
+def test_other_texts_than_the_prepared_ones_are_refused(make):
+    encoder = make("bert")
+    frozen = FrozenLayersEncoder(encoder, encoder.tokenise(TEXTS), 1)
+    with pytest.raises(ParameterError, match="prepared for other texts"):
+        frozen(encoder.tokenise(TEXTS), np.arange(2))
