@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from shoal.augment import NeighbourSubstitution
+from shoal.errors import ParameterError
 
 CORPUS = ["red car drives fast", "red auto drives fast", "red truck drives fast", "hot tea tastes good"] * 3
 
@@ -33,8 +35,27 @@ def test_the_encoder_reads_whole_sentences():
         read.extend(texts)
         return np.ones((len(texts), 2))
 
-    NeighbourSubstitution(CORPUS, 0.2, encode, n_candidates=2).augment(["My car!"], seed=0)
+    NeighbourSubstitution(CORPUS, 0.2, encode, n_candidates=2, judge="sentence").augment(["My car!"], seed=0)
     assert read == ["My car!", "My auto!", "My truck!"] or read == ["My car!", "My truck!", "My auto!"]
+
+
+def test_by_default_it_reads_every_word_once():
+    read = []
+
+    def encode(texts):
+        read.extend(texts)
+        return np.ones((len(texts), 2))
+
+    augmenter = NeighbourSubstitution(CORPUS, 1.0, encode, n_candidates=2)
+    for seed in range(5):
+        augmenter.augment(["my car", "my tea", "red car"], seed)
+    assert len(read) == len(set(read))
+    assert set(read) <= {word for text in CORPUS for word in text.split()}
+
+
+def test_unknown_judge():
+    with pytest.raises(ParameterError, match="judge='jury' is unknown; pass one of word, sentence"):
+        NeighbourSubstitution(CORPUS, judge="jury")
 
 
 def test_a_word_of_the_text_is_no_candidate():

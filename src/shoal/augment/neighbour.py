@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 
 from shoal.augment.base import WordAugmenter
 from shoal.augment.words import match_case, n_changes, splice
+from shoal.errors import ParameterError
 from shoal.word_space import Word, WordSpace, split_words
 
 Encode = Callable[[list[str]], NDArray[np.floating]]
+
+JUDGES = ("word", "sentence")
 
 _PROBE = ["The weather is fine today.", "How do I sort a list?"]
 _N_CLOSEST = 3  # the encoder's first few are equally good, and drawing among them keeps the views apart
@@ -34,8 +37,8 @@ class NeighbourSubstitution(WordAugmenter):
     """Replace a share of the words by near words of the corpus itself.
 
     The offline stand-in for contextual substitution: the word space proposes, the sentence encoder chooses
-    those that leave the vector of the whole sentence closest to what it was. Without an encoder a candidate
-    is drawn in proportion to its cosine in the word space.
+    what it finds closest in meaning. Without an encoder a candidate is drawn in proportion to its cosine in
+    the word space.
 
     Parameters
     ----------
@@ -46,8 +49,11 @@ class NeighbourSubstitution(WordAugmenter):
     encode : callable, optional
         list of str -> array of shape (n, d).
     n_candidates : int
-        Nearest words considered for each word, words of the text itself left out. An encoder reads one
-        sentence for each, which is by far the largest cost.
+        Nearest words considered for each word, words of the text itself left out.
+    judge : {"word", "sentence"}
+        What the encoder compares: the word with the candidate, each word of the corpus read once; or the
+        sentence as it was with the sentence as it would be, read anew for every candidate, some hundred times
+        the cost.
 
     Examples
     --------
@@ -63,13 +69,18 @@ class NeighbourSubstitution(WordAugmenter):
         texts: Sequence[str],
         strength: float = 0.2,
         encode: Encode | None = None,
-        n_candidates: int = 5,
+        n_candidates: int = 10,
+        judge: str = "word",
     ) -> None:
         super().__init__(strength)
+        if judge not in JUDGES:
+            raise ParameterError(f"judge={judge!r} is unknown; pass one of {', '.join(JUDGES)}.")
         self.texts = texts
         self.encode = encode
         self.n_candidates = n_candidates
+        self.judge = judge
         self._neighbours: dict[str, list[tuple[str, float]]] = {}
+        self._word_vectors: dict[str, NDArray[np.float64]] = {}
 
     @cached_property
     def _space(self) -> WordSpace:
@@ -87,12 +98,13 @@ class NeighbourSubstitution(WordAugmenter):
             "corpus": corpus.hexdigest(),
             "encoder": hashlib.sha256((np.round(answer, 3) + 0.0).tobytes()).hexdigest(),
             "n_candidates": self.n_candidates,
+            "judge": self.judge,
         }
 
     def _rewrite(self, texts: list[str], seed: int, view: int) -> list[str]:
         rngs = [self._rng(seed, view, text) for text in texts]
         slots = [slot for row, text in enumerate(texts) for slot in self._slots(row, text, rngs[row])]
-        weights = self._by_cosine(slots) if self.encode is None else self._by_meaning(texts, slots, self.encode)
+        weights = self._by_cosine(slots) if self.encode is None else self._by_meaning(texts, slots)
         replacements: list[dict[Word, str]] = [{} for _ in texts]
         for slot, weight in zip(slots, weights, strict=True):
             chosen = rngs[slot.row].choice(len(slot.candidates), p=weight / weight.sum())
@@ -126,19 +138,38 @@ class NeighbourSubstitution(WordAugmenter):
         """Weigh candidates by the word space."""
         return [np.array(slot.cosines) for slot in slots]
 
-    @staticmethod
-    def _by_meaning(texts: list[str], slots: list[_Slot], encode: Encode) -> list[NDArray[np.float64]]:
-        """Weigh equally the few candidates that move the sentence least, each tried on its own."""
-        if not slots:
-            return []
-        tried = [splice(texts[slot.row], {slot.word: word}) for slot in slots for word in slot.candidates]
-        vectors = np.asarray(encode([*texts, *tried]), dtype=np.float64)
-        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        weights, start = [], len(texts)
-        for slot in slots:
-            closeness = vectors[start : start + len(slot.candidates)] @ vectors[slot.row]
-            start += len(slot.candidates)
-            weight = np.zeros(len(slot.candidates))
+    def _by_meaning(self, texts: list[str], slots: list[_Slot]) -> list[NDArray[np.float64]]:
+        """Weigh equally the few candidates that the encoder finds closest."""
+        weights = []
+        for closeness in self._closeness(texts, slots):
+            weight = np.zeros(len(closeness))
             weight[np.argsort(-closeness, kind="stable")[:_N_CLOSEST]] = 1.0
             weights.append(weight)
         return weights
+
+    def _closeness(self, texts: list[str], slots: list[_Slot]) -> list[NDArray[np.float64]]:
+        """Return the cosine of before and after, for every candidate of every slot."""
+        if self.judge == "word":
+            pairs = [(slot.word.text.lower(), [word.lower() for word in slot.candidates]) for slot in slots]
+            self._word_vectors = self._encoded(pairs, self._word_vectors)
+            vectors = self._word_vectors
+        else:
+            pairs = [
+                (texts[slot.row], [splice(texts[slot.row], {slot.word: word}) for word in slot.candidates])
+                for slot in slots
+            ]
+            vectors = self._encoded(pairs, {})
+        return [np.array([vectors[word] @ vectors[before] for word in after]) for before, after in pairs]
+
+    def _encoded(
+        self, pairs: list[tuple[str, list[str]]], known: dict[str, NDArray[np.float64]]
+    ) -> dict[str, NDArray[np.float64]]:
+        """Return unit vectors of all that stands in ``pairs``, encoding only what is not ``known``."""
+        unknown = [
+            text for text in dict.fromkeys(t for pair in pairs for t in (pair[0], *pair[1])) if text not in known
+        ]
+        if not unknown or self.encode is None:
+            return known
+        vectors = np.asarray(self.encode(unknown), dtype=np.float64)
+        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return {**known, **dict(zip(unknown, vectors, strict=True))}
