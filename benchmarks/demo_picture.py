@@ -15,7 +15,7 @@ from shoal import TwoStage
 from shoal.demo_texts import standard_library_texts
 
 matplotlib.use("Agg")
-from matplotlib import pyplot as plt  # noqa: E402 - the backend comes first
+from matplotlib import pyplot as plt
 
 OUT = Path(__file__).parents[1] / "docs" / "pictures" / "demo.png"
 INK, PAPER = "#22313f", "#fbfaf7"

@@ -37,9 +37,9 @@ def texts_to_encode(n: int) -> dict[str, list[str]]:
     return {name: random.Random(0).sample(texts, min(n, len(texts))) for name, texts in found.items()}
 
 
-def timed(encode) -> tuple[float, np.ndarray]:
+def timed(encode, texts: list[str], **options) -> tuple[float, np.ndarray]:
     started = time.perf_counter()
-    vectors = encode()
+    vectors = encode(texts, **options)
     return time.perf_counter() - started, vectors
 
 
@@ -57,7 +57,7 @@ def main() -> None:
     for name, texts in texts_to_encode(options.texts).items():
         ours.encode(texts[:64]), theirs.encode(texts[:64], show_progress_bar=False)
         pairs = [
-            (timed(lambda: ours.encode(texts)), timed(lambda: theirs.encode(texts, show_progress_bar=False)))
+            (timed(ours.encode, texts), timed(theirs.encode, texts, show_progress_bar=False))
             for _ in range(options.repeats)
         ]
         ratio = statistics.median(reference / own for (own, _), (reference, _) in pairs)

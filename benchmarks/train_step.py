@@ -52,7 +52,7 @@ def make_objective(encoder: torch.nn.Module, dimension: int) -> SCCLObjective:
     with seeded(0):
         return SCCLObjective(
             encoder, dimension=dimension, n_clusters=N_CLUSTERS, projection_dim=128, contrastive=True, clustering=True,
-            cluster_loss="original", eta=10.0, temperature=0.5, alpha=1.0, scale=6.0, assign_by="head", n_init=1,
+            cluster_loss="original", eta=10.0, temperature=0.5, alpha=1.0, scale=6.0, assign="head", n_init=1,
         )  # fmt: skip
 
 

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from shoal.errors import ShoalError
     from shoal.methods import METHODS
     from shoal.methods.persistence import load
+    from shoal.methods.sccl import SCCL
     from shoal.methods.two_stage import TwoStage
 
 # Imported when first asked for, so that `import shoal` answers at once.
 _HOMES = {
+    "SCCL": "shoal.methods.sccl",
     "Cluster": "shoal.clustering",
     "Clustering": "shoal.clustering",
     "Corpus": "shoal.corpus",
@@ -33,6 +35,7 @@ _HOMES = {
 
 __all__ = [
     "METHODS",
+    "SCCL",
     "Cluster",
     "Clustering",
     "Corpus",

@@ -7,11 +7,11 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
-from tiny_backbone import tiny_backbone
 
 import shoal
 from shoal import METHODS
 from shoal.errors import DataError, ParameterError
+from tiny_backbone import tiny_backbone
 
 ANIMALS = ["cat", "dog", "horse", "sheep", "goat", "mouse"]
 TOOLS = ["hammer", "saw", "drill", "nail", "screw", "wrench"]
@@ -21,8 +21,7 @@ TEXTS = [
     for i in range(15)
 ]
 # What makes a method small enough for a test; its defaults are the paper's or the product's.
-SMALL: dict[str, dict[str, object]] = {}
-RUNS_ON_A_TRANSFORMER = {"kmeans", "cls-kmeans", "two-stage"}
+SMALL: dict[str, dict[str, object]] = {"sccl": {"max_steps": 3, "batch_size": 16, "learning_rate": 1e-3}}
 
 
 @pytest.fixture(scope="module")

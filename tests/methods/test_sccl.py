@@ -53,7 +53,7 @@ def objective(backbone):
         views = CorpusViews.joined([encoder.tokenise(texts) for texts in (TEXTS, TEXTS[::-1], TEXTS[5:] + TEXTS[:5])])
         settings = {
             "contrastive": True, "clustering": True, "cluster_loss": "original", "eta": 10.0, "temperature": 0.5,
-            "alpha": 1.0, "scale": 6.0, "assign_by": "kmeans", "n_init": 2,
+            "alpha": 1.0, "scale": 6.0, "assign": "kmeans", "n_init": 2,
         } | options  # fmt: skip
         torch.manual_seed(0)
         made = SCCLObjective(encoder, dimension=32, n_clusters=3, projection_dim=16, **settings).eval()
@@ -145,11 +145,11 @@ def test_student_t_clusterer_is_equation_3():
     [
         {},
         {"objective": "contrastive", "augmentation": "virtual"},
-        {"objective": "clustering", "assign_by": "head"},
+        {"objective": "clustering", "assign": "head"},
         {"objective": "sequential"},
         {"cluster_loss": "pairs", "augmentation": "word_deletion+char_swap:0.3"},
         {"cluster_loss": "alternative1", "trainable_layers": 1},
-        {"cluster_loss": "alternative2", "assign_by": "head", "normalize": False, "scale": 1.0},
+        {"cluster_loss": "alternative2", "assign": "head", "normalize": False, "scale": 1.0},
     ],
 )
 def test_every_variant_keeps_the_promises(build, params):
@@ -158,7 +158,7 @@ def test_every_variant_keeps_the_promises(build, params):
     assert [int(model.predict([text])[0]) for text in TEXTS[:4]] == model.labels_[:4].tolist()
     again = clone(model).fit(TEXTS)
     np.testing.assert_array_equal(again.probabilities_, model.probabilities_)
-    assert model.clusterer_.kind == ("student-t" if params.get("assign_by") == "head" else "centroids")
+    assert model.clusterer_.kind == ("student-t" if params.get("assign") == "head" else "centroids")
     stages = {record["stage"] for record in model.history_ if record.get("event") == "step"}
     expected = {"contrastive", "clustering"} if params.get("objective") == "sequential" else {model.objective}
     assert stages == expected
@@ -195,11 +195,11 @@ def test_pairs_made_elsewhere_are_used_as_they_are(build, monkeypatch):
     [
         ({"objective": "both"}, "objective='both' is unknown; pass one of joint, contrastive"),
         ({"cluster_loss": "mse"}, "cluster_loss='mse' is unknown"),
-        ({"assign_by": "vote"}, "assign_by='vote' is unknown; pass one of kmeans, head"),
+        ({"assign": "vote"}, "assign='vote' is unknown; pass one of kmeans, head"),
         ({"eta": 0}, "eta=0 but it must be a number > 0"),
         ({"alpha": "one"}, "alpha='one' but it must be a number > 0"),
         ({"temperature": -0.5}, "temperature=-0.5"),
-        ({"objective": "contrastive", "assign_by": "head"}, "trains no clustering head"),
+        ({"objective": "contrastive", "assign": "head"}, "trains no clustering head"),
         ({"augmentation": "magic"}, "augmenter 'magic' is unknown"),
         ({"trainable_layers": 5}, "trainable_layers=5 but this backbone has 2 layers"),
         ({"learning_rate": "fast"}, "learning_rate='fast'"),

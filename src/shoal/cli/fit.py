@@ -37,6 +37,7 @@ def fit(
     config: Path | None = typer.Option(None, help="A TOML file with the same names as keys, parameters under [set]."),
     backbone: str | None = typer.Option(None, help="A transformer: builtin, a folder, or a hub name."),
     vectors: Path | None = typer.Option(None, help="A .npy file with one vector a text, used instead of an encoder."),
+    pairs: str | None = typer.Option(None, help="Two columns with augmented views of each text, e.g. left,right."),
     seed: int | None = typer.Option(None, help="The random seed.  [default: 0]", show_default=False),
     encoding: str | None = typer.Option(None, help="The file's encoding; found by itself."),
     format: str | None = typer.Option(None, help="The file's format; found by its name or content."),
@@ -47,13 +48,14 @@ def fit(
 ) -> None:
     """Cluster a file of texts, name the clusters, and save a model that sorts new texts the same way."""
     from shoal.cli import job
+    from shoal.cli.console import say
     from shoal.cli.settings import parameters_of, parse_assignments, read_config
     from shoal.errors import ParameterError
 
     if (file is None) == (resume is None):
         raise ParameterError("pass either a FILE to cluster or --resume RUN to go on with an interrupted run.")
     flags = _given(text=text, id=id, label=label, encoding=encoding, format=format, method=method, preset=preset)
-    flags |= _given(clusters=clusters, backbone=backbone, vectors=vectors and str(vectors), seed=seed)
+    flags |= _given(clusters=clusters, backbone=backbone, vectors=vectors and str(vectors), pairs=pairs, seed=seed)
     flags |= {"set": parse_assignments(set_)} if set_ else {}
     if resume is not None:
         ignored = [*flags, *_given(config=config, out=out, overwrite=overwrite or None)]
@@ -66,6 +68,8 @@ def fit(
         settings = read_config(config)
         params = {**parameters_of(settings), **parameters_of(flags)}
         chosen = {key: value for key, value in {**settings, **flags}.items() if key in job.FitJob.__annotations__}
+        if "n_clusters" not in params:
+            say("No --clusters given: 8, the default, is for a first look; it is not an estimate.")
         result = job.start_fit(job.FitJob(str(file), **chosen, params=params), out, overwrite=overwrite)
     report(result, as_json=json)
 

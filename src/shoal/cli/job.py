@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import platform
@@ -23,8 +24,8 @@ from shoal._version import __version__
 from shoal.cache import write_atomically
 from shoal.cli.settings import method_parameters
 from shoal.clustering import Cluster
-from shoal.corpus import Corpus
-from shoal.errors import DataError, RunFolderError
+from shoal.corpus import Corpus, require_column, strings_of
+from shoal.errors import DataError, ParameterError, RunFolderError
 from shoal.methods import DEFAULT, find_method
 from shoal.methods.base import TextClusterer
 from shoal.methods.inputs import read_vectors
@@ -46,6 +47,7 @@ class FitJob:
     encoding: str | None = None
     format: str | None = None
     vectors: str | None = None
+    pairs: str | None = None
     method: str | None = None
     preset: str | None = None
     params: dict[str, Any] = field(default_factory=dict)
@@ -79,6 +81,7 @@ class FitResult:
     notes: dict[str, Any]
     scores: dict[str, float] | None = None
     start_scores: dict[str, float] | None = None
+    outcome: dict[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``shoal fit --json`` prints."""
@@ -112,6 +115,8 @@ class FitResult:
         if self.notes.get("stray_quotes") or self.notes.get("quoting"):
             said.append("The file has unbalanced quotes; they were taken as part of the text.")
         memory = "" if self.peak_memory_mb is None else f", {self.peak_memory_mb:.0f} MB at the most"
+        if self.outcome is not None and self.outcome["rolled_back"]:
+            said.append(f"The training made things worse and was rolled back: {self.outcome['reason']}.")
         said.append(f"{self.seconds:.1f} s{memory}.")
         return said
 
@@ -165,11 +170,26 @@ def fit_corpus(
             corpus.frame.write_parquet(folder.path / _KEPT_INPUT)
         request = {"job": asdict(job), "data_hash": corpus.content_hash(), "notes": dict(corpus.notes)}
         write_atomically(folder.request, json.dumps(request, indent=2, ensure_ascii=False).encode())
-        vectors = None if job.vectors is None else read_vectors(Path(job.vectors))
-        model.fit(corpus, vectors=vectors, checkpoints=folder.checkpoints)
+        model.fit(corpus, **_extra_input(job, model, corpus), checkpoints=folder.checkpoints)
         result = _result(path, name, model, corpus, known, started)
         _write_run(folder, job, model, corpus, result)
     return result
+
+
+def _extra_input(job: FitJob, model: TextClusterer, corpus: Corpus) -> dict[str, Any]:
+    """Return what goes into ``fit`` beside the texts: vectors, or two augmented views of each text."""
+    extra: dict[str, Any] = {}
+    if job.vectors is not None:
+        extra["vectors"] = read_vectors(Path(job.vectors))
+    if job.pairs is not None:
+        if "pairs" not in inspect.signature(model.fit).parameters:
+            raise ParameterError(f"--pairs was given but {type(model).__name__} trains on no pairs; leave it away.")
+        names = [name.strip() for name in job.pairs.split(",")]
+        if len(names) != 2:
+            raise ParameterError(f"--pairs {job.pairs!r} must name two columns, e.g. --pairs left,right.")
+        columns = [strings_of(corpus.frame[require_column(corpus.frame, name)]).fill_null("") for name in names]
+        extra["pairs"] = tuple(column.to_list() for column in columns)
+    return extra
 
 
 def _result(
@@ -193,6 +213,7 @@ def _result(
         notes=dict(corpus.notes),
         scores=found,
         start_scores=start,
+        outcome=getattr(model, "outcome_", None),
     )
 
 
@@ -236,7 +257,8 @@ def _write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Cor
                 **result.notes,
             },
             "environment": environment(),
-            "stages": model.history_,
+            "stages": [row for row in model.history_ if row.get("event") != "step"],
+            "outcome": result.outcome,
         }
     )
 

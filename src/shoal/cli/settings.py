@@ -12,7 +12,9 @@ from shoal.errors import DataError, ParameterError
 
 # The keys of a configuration file with the kind of their values: the long options of `shoal fit`.
 FILE_KEYS: dict[str, type] = {
-    **dict.fromkeys(("text", "id", "label", "encoding", "format", "vectors", "method", "preset", "backbone"), str),
+    **dict.fromkeys(
+        ("text", "id", "label", "encoding", "format", "vectors", "pairs", "method", "preset", "backbone"), str
+    ),
     **dict.fromkeys(("clusters", "seed"), int),
     "set": dict,
 }

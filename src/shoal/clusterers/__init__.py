@@ -11,6 +11,7 @@ from shoal.clusterers.centroids import (
 from shoal.clusterers.linkage import LINKAGES, Linkage, fit_linkage
 from shoal.clusterers.mixture import Mixture, fit_mixture
 from shoal.clusterers.reducers import Neighbours, Projection, Reducer, fit_pca, fit_umap
+from shoal.clusterers.student_t import StudentT
 
 __all__ = [
     "LINKAGES",
@@ -22,6 +23,7 @@ __all__ = [
     "Projection",
     "Reducer",
     "State",
+    "StudentT",
     "Vectors",
     "cluster_means",
     "fit_kmeans",

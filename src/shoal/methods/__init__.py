@@ -9,10 +9,12 @@ from typing import Any
 
 from shoal.errors import ParameterError
 from shoal.methods.base import TextClusterer
+from shoal.methods.sccl import PRESETS as SCCL_PRESETS
+from shoal.methods.sccl import SCCL
 from shoal.methods.two_stage import TwoStage
 
 DEFAULT = "kmeans"
-CLASSES: dict[str, type[TextClusterer]] = {cls.__name__: cls for cls in (TwoStage,)}
+CLASSES: dict[str, type[TextClusterer]] = {cls.__name__: cls for cls in (TwoStage, SCCL)}
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,12 @@ class Method:
 _CLUSTERBERT_WORDS = {"clusterbert": {"max_features": 2000, "stop_words": "english"}}
 
 METHODS: dict[str, Method] = {
+    "sccl": Method(
+        SCCL,
+        "fine-tuning: instance-wise contrast joined with a Student-t clustering loss",
+        "SCCL (Zhang et al. 2021)",
+        presets=SCCL_PRESETS,
+    ),
     "kmeans": Method(
         TwoStage,
         "the encoder's vectors, spherical k-means",

@@ -120,13 +120,13 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
 
     def predict(self, X: Any, *, vectors: Any = None) -> NDArray[np.int64]:
         """Return the cluster of each row; -1 for a row without text."""
-        return self.assign(X, vectors=vectors).labels
+        return self.sort(X, vectors=vectors).labels
 
     def predict_proba(self, X: Any, *, vectors: Any = None) -> NDArray[np.float32]:
         """Return how likely each cluster is for each row, (n, n_clusters)."""
-        return self.assign(X, vectors=vectors).probabilities
+        return self.sort(X, vectors=vectors).probabilities
 
-    def assign(self, X: Any, *, vectors: Any = None) -> Clustering:
+    def sort(self, X: Any, *, vectors: Any = None) -> Clustering:
         """Return labels and probabilities of ``X`` together, under this model's clusters."""
         check_is_fitted(self, "clusterer_")
         rows = self._rows(X, vectors)

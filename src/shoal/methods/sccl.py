@@ -65,7 +65,7 @@ class SCCLObjective(Objective):
         Which of the two terms take part.
     cluster_loss : {"original", "pairs", "alternative1", "alternative2"}
         The form of the clustering term.
-    eta, temperature, alpha, scale, assign_by, n_init
+    eta, temperature, alpha, scale, assign, n_init
         As in :class:`SCCL`.
     """
 
@@ -85,7 +85,7 @@ class SCCLObjective(Objective):
         temperature: float,
         alpha: float,
         scale: float,
-        assign_by: str,
+        assign: str,
         n_init: int,
     ) -> None:
         super().__init__(encoder)
@@ -94,7 +94,7 @@ class SCCLObjective(Objective):
         self.clustering = clustering
         self.cluster_loss = cluster_loss
         self.eta, self.temperature, self.alpha, self.scale = eta, temperature, alpha, scale
-        self.assign_by = assign_by
+        self.assign = assign
         self.n_init = n_init
         # f of figure 2: a linear layer whose rows are the centres
         self.centers = nn.Parameter(torch.zeros(n_clusters, dimension), requires_grad=clustering)
@@ -141,7 +141,7 @@ class SCCLObjective(Objective):
     def clusterer(self, embeddings: Vectors) -> Clusterer:
         """Return the partition of the space as it stands: k-means from the centres, or the head itself."""
         centers = (self.centers.detach() / self.scale).cpu().numpy()
-        if self.assign_by == "head":
+        if self.assign == "head":
             return StudentT(centers, self.alpha, self.scale)
         return kmeans_from(embeddings, centers)
 
@@ -204,7 +204,7 @@ class SCCL(TrainedClusterer):
         Share of the words that an augmentation changes; a value in the spec ("wordnet:0.1") wins.
     augmentation_options : dict, optional
         Further parameters of the augmenters, by name.
-    assign_by : {"kmeans", "head"}, default="kmeans"
+    assign : {"kmeans", "head"}, default="kmeans"
         Final labels by k-means on the representation, begun at the trained centres, as the paper reports, or
         by the clustering head.
     n_init : int, default=10
@@ -268,7 +268,7 @@ class SCCL(TrainedClusterer):
         augmentation: str = "neighbour",
         augmentation_strength: float = 0.2,
         augmentation_options: dict[str, dict[str, Any]] | None = None,
-        assign_by: str = "kmeans",
+        assign: str = "kmeans",
         n_init: int = 10,
         batch_size: int = 400,
         epochs: int = 5,
@@ -305,7 +305,7 @@ class SCCL(TrainedClusterer):
         self.augmentation = augmentation
         self.augmentation_strength = augmentation_strength
         self.augmentation_options = augmentation_options
-        self.assign_by = assign_by
+        self.assign = assign
         self.n_init = n_init
         self.batch_size = batch_size
         self.epochs = epochs
@@ -401,7 +401,7 @@ class SCCL(TrainedClusterer):
             temperature=self.temperature,
             alpha=self.alpha,
             scale=self.scale,
-            assign_by=self.assign_by,
+            assign=self.assign,
             n_init=self.n_init,
         )
 
@@ -409,16 +409,16 @@ class SCCL(TrainedClusterer):
         return cast(SCCLObjective, stages[-1].objective).clusterer(vectors)
 
     def _check_parameters(self) -> None:
-        choices = {"objective": OBJECTIVES, "cluster_loss": CLUSTER_LOSSES, "assign_by": ASSIGNMENTS}
+        choices = {"objective": OBJECTIVES, "cluster_loss": CLUSTER_LOSSES, "assign": ASSIGNMENTS}
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
                 raise ParameterError(f"{name}={getattr(self, name)!r} is unknown; pass one of {', '.join(allowed)}.")
         for name in ("eta", "temperature", "alpha", "scale", "projection_dim", "n_init"):
             if isinstance(getattr(self, name), str | None) or not getattr(self, name) > 0:
                 raise ParameterError(f"{name}={getattr(self, name)!r} but it must be a number > 0.")
-        if self.objective == "contrastive" and self.assign_by == "head":
+        if self.objective == "contrastive" and self.assign == "head":
             raise ParameterError(
-                "assign_by='head' but objective='contrastive' trains no clustering head; pass assign_by='kmeans'."
+                "assign='head' but objective='contrastive' trains no clustering head; pass assign='kmeans'."
             )
 
 
