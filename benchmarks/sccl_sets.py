@@ -82,9 +82,8 @@ def table(file: Path) -> None:
             pairs = [f"{row[when]['acc']:.1f} / {row[when]['nmi']:.1f}" for when in ("start", "end")]
             kept = "rolled back: " + row["reason"] if row["rolled_back"] else "end"
             figures = f"{theirs.get('acc', float('nan')):.1f} / {theirs.get('nmi', float('nan')):.1f}"
-            print(
-                f"| {name} | {row['n_texts']} | {' | '.join(pairs)} | {figures} | {row['steps']} | {row['seconds']:.0f} | {kept} |"
-            )
+            ours = f"| {name} | {row['n_texts']} | {' | '.join(pairs)} "
+            print(f"{ours}| {figures} | {row['steps']} | {row['seconds']:.0f} | {kept} |")
     means = [np.mean([row[when]["acc"] for row in results.values()]) for when in ("start", "end")]
     print(f"| mean of {len(results)} | | {means[0]:.1f} | {means[1]:.1f} | | | | |")
 
