@@ -238,6 +238,8 @@ def test_training_that_destroys_the_space_is_undone(build):
     assert model.outcome_["reason"]
     assert model.outcome_["end"]["quality"] >= model.outcome_["start"]["quality"]
     assert np.isfinite(model.transform(TEXTS)).all()
+    assert model.outcome_["stages"][0]["kept_step"] == 0
+    assert (model.labels_ == model.start_labels_).all()
 
 
 def test_presets_are_parameters():

@@ -72,8 +72,10 @@ class TrainedClusterer(TextClusterer):
         """Return what is trained, on ``encoder``: ``encoder_`` itself or its last layers."""
 
     @abstractmethod
-    def _final_clusterer(self, stages: Sequence[Stage], vectors: Vectors) -> Clusterer:
-        """Return the clusterer of the trained space."""
+    def _final_clusterer(
+        self, stages: Sequence[Stage], vectors: Vectors, rng: np.random.RandomState | None
+    ) -> Clusterer:
+        """Return the clusterer of the trained space; without ``rng`` the one that the training began with."""
 
     def _fit(self, rows: Rows, rng: np.random.RandomState) -> Vectors:
         if rows.texts is None or rows.vectors is not None:
@@ -106,7 +108,9 @@ class TrainedClusterer(TextClusterer):
         self._start_found = result.start_labels
         vectors = self._embed(rows)
         self.n_features_in_ = vectors.shape[1]
-        self.clusterer_ = self._final_clusterer(stages, vectors)
+        # Rolled back to where it began, a run gives the labels it began with: no new starts then.
+        trained = any(stage["kept_step"] for stage in result.outcome["stages"])
+        self.clusterer_ = self._final_clusterer(stages, vectors, np.random.RandomState(seed) if trained else None)
         return vectors
 
     def _embed(self, rows: Rows) -> Vectors:

@@ -8,7 +8,7 @@ from shoal.training.checkpoint import Checkpoints
 from shoal.training.guard import BestState, Guard, Signs
 from shoal.training.objective import Objective
 from shoal.training.options import TrainingOptions
-from shoal.training.partition import kmeans_from
+from shoal.training.partition import best_kmeans, kmeans_from
 from shoal.training.randomness import seeded
 from shoal.training.sampler import EpochSampler
 from shoal.training.stage import Stage
@@ -31,6 +31,7 @@ __all__ = [
     "Trainer",
     "TrainingOptions",
     "TrainingResult",
+    "best_kmeans",
     "kmeans_from",
     "make_writer",
     "seeded",

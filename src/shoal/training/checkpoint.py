@@ -25,6 +25,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from shoal.cache import write_atomically
 from shoal.errors import RunFolderError
 
 _TENSOR, _NAME = "$tensor", "state-"
@@ -105,8 +106,7 @@ class Checkpoints:
     def cut_history(self, n_lines: int) -> list[dict[str, Any]]:
         """Return the first ``n_lines`` of the history and drop what was written after them."""
         lines = self.history.read_bytes().splitlines(keepends=True)[:n_lines] if self.history.is_file() else []
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.history.write_bytes(b"".join(lines))
+        write_atomically(self.history, b"".join(lines))
         return [json.loads(line) for line in lines]
 
     def append_history(self, record: Mapping[str, Any]) -> None:

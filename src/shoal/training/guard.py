@@ -25,9 +25,9 @@ NEIGHBOURS = 10
 EMPTY_SHARE = 0.1  # a tenth of the clusters has lost all its texts
 ENTROPY_DROP = 0.15  # of twenty equal clusters about seven are gone
 COSINE_SHARE = 0.5  # the mean cosine has come half the way from where it was to 1
-RANK_SHARE = 0.5  # half of the directions that K clusters need are gone
+RANK_SHARE = 0.25  # three quarters of the directions that K clusters need are gone
 AGREEMENT_SHARE = 0.85  # neighbours of the starting space no longer share a cluster
-REGRET = 0.02  # at the end, a quality so far below the best is not kept
+REGRET = 0.03  # at the end, a quality so far below the best is not kept
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,15 @@
-"""k-means that goes on from given centres, so that clusters keep their numbers while the space moves."""
+"""k-means that keeps the clusters' numbers while the space moves."""
 
 from __future__ import annotations
 
 import warnings
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from shoal.clusterers import Centroids, Vectors, squared_distances
+from shoal.clusterers import Centroids, Vectors, fit_kmeans, squared_distances
 from shoal.clusterers.centroids import BANDWIDTH_SHARE
 
 
@@ -38,3 +39,36 @@ def kmeans_from(vectors: Vectors, centers: Vectors, max_iter: int = 300) -> Cent
     found = np.asarray(model.cluster_centers_, dtype=np.float32)
     spread = float(squared_distances(vectors, found).min(axis=1).mean())
     return Centroids(found, max(BANDWIDTH_SHARE * spread, 1e-12), spherical=False, n_iter=model.n_iter_)
+
+
+def best_kmeans(vectors: Vectors, centers: Vectors, rng: np.random.RandomState, *, n_init: int = 10) -> Centroids:
+    """k-means from ``centers`` and from ``n_init`` fresh starts; the one with the least inertia.
+
+    Training can open the way to a partition that Lloyd's iterations do not reach from the trained centres.
+    Whichever wins, its clusters bear the numbers of those from ``centers`` that they share most texts with.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, d)
+        The points.
+    centers : ndarray of shape (n_clusters, d)
+        One of the starts.
+    rng : RandomState
+        Where the fresh starts come from.
+    n_init : int, default=10
+        How many there are.
+
+    Examples
+    --------
+    >>> points = np.array([[0.0], [2.0], [9.0], [11.0]], dtype=np.float32)
+    >>> best_kmeans(points, np.array([[8.0], [3.0]]), np.random.RandomState(0)).centers.ravel().tolist()
+    [10.0, 1.0]
+    """
+    trained, fresh = kmeans_from(vectors, centers), fit_kmeans(vectors, len(centers), rng, n_init=n_init)
+    to_trained, to_fresh = (squared_distances(vectors, found.centers) for found in (trained, fresh))
+    if to_trained.min(axis=1).sum() <= to_fresh.min(axis=1).sum():
+        return trained
+    shared = np.zeros((len(centers), len(centers)), dtype=np.int64)
+    np.add.at(shared, (to_trained.argmin(axis=1), to_fresh.argmin(axis=1)), 1)
+    _, order = linear_sum_assignment(shared, maximize=True)
+    return Centroids(fresh.centers[order], fresh.bandwidth, spherical=False, n_iter=fresh.n_iter)
