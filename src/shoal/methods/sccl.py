@@ -193,8 +193,8 @@ class SCCL(TrainedClusterer):
     cluster_loss : {"original", "pairs", "alternative1", "alternative2"}, default="original"
         Equation 5 on the texts, or on the augmented pairs; equations 8 and 9 of appendix A.3.
     eta : float, default=0.1
-        η, the weight of the contrastive term; 10 in the paper, whose encoder had never been trained by contrast.
-        The built-in one has: at 10 its contrastive term holds every text where it is and nothing is learnt.
+        η, the weight of the contrastive term; 10 in the paper. The built-in encoder, already trained by contrast,
+        moved little at 10 (docs/methods/sccl.md).
     temperature : float, default=0.5
         τ of equation 1.
     alpha : float, default=1
