@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from cli_tickets import FAST, made_table
 
+from cli_tickets import FAST, made_table
 from shoal.cli import main
 
 
