@@ -68,10 +68,10 @@ def fit(
         settings = read_config(config)
         params = {**parameters_of(settings), **parameters_of(flags)}
         chosen = {key: value for key, value in {**settings, **flags}.items() if key in job.FitJob.__annotations__}
-        if "n_clusters" not in params:
-            say("No --clusters given: 8, the default, is for a first look; it is not an estimate.")
         result = job.start_fit(job.FitJob(str(file), **chosen, params=params), out, overwrite=overwrite)
     report(result, as_json=json)
+    if not json and resume is None and "n_clusters" not in params:
+        say("No --clusters was given: 8, the default, is for a first look; it is not an estimate.")
 
 
 def _given(**options: Any) -> dict[str, Any]:

@@ -58,5 +58,5 @@ def _parameter_texts(estimator: type) -> dict[str, str]:
     """Read the parameters' meanings out of the class's numpydoc."""
     section = inspect.getdoc(estimator) or ""
     section = section.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
-    entries = re.findall(r"^(\w+) : .*\n((?:    .*\n?)+)", section, flags=re.MULTILINE)
-    return {key: " ".join(meaning.replace("``", "").split()) for key, meaning in entries}
+    entries = re.findall(r"^(\w[\w, ]*?)(?: : .*)?\n((?:    .*\n?)+)", section, flags=re.MULTILINE)
+    return {key: " ".join(meaning.replace("``", "").split()) for keys, meaning in entries for key in keys.split(", ")}

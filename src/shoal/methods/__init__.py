@@ -62,16 +62,16 @@ class Method:
 _CLUSTERBERT_WORDS = {"clusterbert": {"max_features": 2000, "stop_words": "english"}}
 
 METHODS: dict[str, Method] = {
+    "kmeans": Method(
+        TwoStage,
+        "the encoder's vectors, spherical k-means",
+        "baseline of all four papers; by cosine, which suits sentence vectors",
+    ),
     "sccl": Method(
         SCCL,
         "fine-tuning: instance-wise contrast joined with a Student-t clustering loss",
         "SCCL (Zhang et al. 2021)",
         presets=SCCL_PRESETS,
-    ),
-    "kmeans": Method(
-        TwoStage,
-        "the encoder's vectors, spherical k-means",
-        "baseline of all four papers; by cosine, which suits sentence vectors",
     ),
     "cls-kmeans": Method(
         TwoStage,
