@@ -127,3 +127,25 @@ def test_one_cluster_and_one_text(build):
 def test_bad_input(build, texts, error, message):
     with pytest.raises(error, match=message):
         build().fit(texts)
+
+
+def test_interrupted_and_resumed_it_ends_where_the_uninterrupted_run_ends(build, tmp_path, monkeypatch):
+    from shoal.training import Trainer
+
+    whole = build(random_state=1).fit(TEXTS)
+    step, taken = Trainer._step, []
+
+    def interrupted(self, *arguments):
+        taken.append(1)
+        if len(taken) == 2:
+            raise KeyboardInterrupt
+        return step(self, *arguments)
+
+    monkeypatch.setattr(Trainer, "_step", interrupted)
+    try:  # a method that does not train is not interrupted
+        build(random_state=1).fit(TEXTS, checkpoints=tmp_path / "states")
+    except KeyboardInterrupt:
+        assert (tmp_path / "states").is_dir()
+    resumed = build(random_state=1).fit(TEXTS, checkpoints=tmp_path / "states")
+    np.testing.assert_array_equal(resumed.labels_, whole.labels_)
+    np.testing.assert_array_equal(resumed.probabilities_, whole.probabilities_)
