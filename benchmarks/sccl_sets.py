@@ -2,6 +2,7 @@
 
     python benchmarks/sccl_sets.py --out results.jsonl                    # every set, the defaults
     python benchmarks/sccl_sets.py --sets tweet agnews --out results.jsonl --set preset=paper-offline
+    python benchmarks/sccl_sets.py --method kmeans --out kmeans.jsonl     # another method on the same texts
     python benchmarks/sccl_sets.py --table results.jsonl                  # the table of what is there
 
 The sets are looked for in the folder named by SHOAL_DATA. A set of more than --texts texts is cut to a fixed sample
@@ -38,23 +39,25 @@ SETS = {
 }
 
 
-def run(name: str, n_texts: int, params: dict) -> dict:
+def run(name: str, n_texts: int, method_name: str, params: dict) -> dict:
     corpus = Corpus.read(DATA / f"{name}.tsv.gz", text="text", label="label")
     rows = np.sort(np.random.RandomState(0).permutation(len(corpus))[:n_texts])
     texts, labels = ([values[i] for i in rows] for values in (corpus.texts, corpus.labels))
-    method = find_method("sccl")
+    method = find_method(method_name)
     preset = method.presets.get(params.pop("preset", ""), {})
     started = time.perf_counter()
     model = method(**{**preset, "n_clusters": SETS[name], **params}).fit(texts)
     seconds = time.perf_counter() - started
+    outcome = getattr(model, "outcome_", {})
     return {
         "set": name,
+        "method": method_name,
         "n_texts": len(texts),
         "n_clusters": SETS[name],
         "start": scores(labels, model.start_labels_),
         "end": scores(labels, model.labels_),
-        "rolled_back": model.outcome_["rolled_back"],
-        "reason": model.outcome_["reason"],
+        "rolled_back": outcome.get("rolled_back", False),
+        "reason": outcome.get("reason", ""),
         "steps": sum(row.get("event") == "step" for row in model.history_),
         "seconds": round(seconds, 1),
         "params": {key: value for key, value in model.get_params().items() if key != "log_to"},
@@ -92,6 +95,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=list(SETS))
     parser.add_argument("--texts", type=int, default=5000)
+    parser.add_argument("--method", default="sccl", help="another method on the same texts")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--table", type=Path)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
@@ -104,7 +108,7 @@ def main() -> None:
         if f'"set": "{name}"' in done:
             print(f"{name} is done")
             continue
-        result = run(name, options.texts, parse_assignments(options.set))
+        result = run(name, options.texts, options.method, parse_assignments(options.set))
         print(json.dumps({key: result[key] for key in ("set", "start", "end", "steps", "seconds", "rolled_back")}))
         if options.out is not None:
             with options.out.open("a") as stream:

@@ -112,8 +112,7 @@ def fit_spherical_kmeans(
     with progress("k-means", n_init, unit="starts") as bar:
         for _ in range(n_init):
             seed = int(rng.randint(np.iinfo(np.int32).max))
-            # One candidate a centre, as published: the greedy form costs several times more and, on corpora of
-            # many unequal clusters, splits the large ones (docs/architecture.md).
+            # One candidate a centre, as published; the greedy form costs several times more (docs/architecture.md).
             start, _ = kmeans_plusplus(points, n_clusters, random_state=seed, n_local_trials=1)
             centers, cohesion, n_iter = _spherical_lloyd(points, unit_rows(start), max_iter)
             if cohesion > best_cohesion:
