@@ -8,6 +8,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from shoal.clusterers import (
     Centroids,
+    centroids,
     cluster_means,
     fit_kmeans,
     fit_minibatch_kmeans,
@@ -167,3 +168,14 @@ def test_squared_distances_equal_scikit_learns_even_far_from_the_origin(cloud, m
 def test_means_of_clusters_by_hand():
     vectors = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
     assert cluster_means(vectors, np.array([0, 2, 0]), 3).tolist() == [[3, 4], [0, 0], [3, 4]]
+
+
+def test_nearly_empty_rows_cluster_as_full_ones_do(monkeypatch):
+    rng = np.random.RandomState(0)
+    vectors = np.zeros((120, 60), dtype=np.float32)
+    for row in range(120):
+        vectors[row, row % 3 * 20 + rng.permutation(20)[:3]] = 1
+    sparse = fit_kmeans(vectors, 3, np.random.RandomState(0))
+    monkeypatch.setattr(centroids, "SPARSE", 0)
+    dense = fit_kmeans(vectors, 3, np.random.RandomState(0))
+    np.testing.assert_allclose(sparse.centers, dense.centers, atol=1e-6)

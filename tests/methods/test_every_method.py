@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 import shoal
 from shoal import METHODS
 from shoal.errors import DataError, ParameterError
+from shoal.training import Callback
 from tiny_backbone import tiny_backbone
 
 ANIMALS = ["cat", "dog", "horse", "sheep", "goat", "mouse"]
@@ -108,6 +109,22 @@ def test_scikit_learn_manners(build):
 def test_labels_are_never_used(build):
     given = build().fit(TEXTS, y=np.arange(len(TEXTS)))
     assert (given.labels_ == build().fit(TEXTS).labels_).all()
+
+
+def test_who_listens_changes_nothing(build, tmp_path):
+    class Looks(Callback):
+        def __init__(self):
+            self.seen = []
+
+        def on_look(self, record, embeddings, labels):
+            self.seen.append(record["step"])
+
+    looks = Looks()
+    heard = build().fit(TEXTS, callbacks=[looks], checkpoints=tmp_path / "states")
+    assert (heard.labels_ == build().fit(TEXTS).labels_).all()
+    assert looks.seen == [row["step"] for row in heard.history_ if row.get("event") == "evaluation"]
+    resumed = build().fit(TEXTS, checkpoints=tmp_path / "states")  # another listener is still the same run
+    assert (resumed.labels_ == heard.labels_).all()
 
 
 def test_one_cluster_and_one_text(build):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from shoal.training import CorpusViews, EarlyStopping, Objective, Stage, Trainer, TrainingOptions
+from shoal.training import Callback, CorpusViews, EarlyStopping, Objective, Stage, Trainer, TrainingOptions
 
 QUIET = {"learning_rate": 1e-4, "head_learning_rate": 1e-3, "device": "cpu"}
 
@@ -206,3 +206,28 @@ def test_a_run_that_stays_broken_is_ended_and_rolled_back(encoder, views):
     assert "not finite for 3 steps" in result.outcome["reason"]
     assert len(steps_of(result)) == 5
     assert all(torch.equal(value, before[name]) for name, value in weights_of(encoder).items())
+
+
+class Witness(Callback):
+    """Keeps what it is shown."""
+
+    def __init__(self):
+        self.started, self.looks = [], []
+
+    def on_start(self, views, encoder):
+        self.started.append((views, encoder, encoder.training))
+
+    def on_look(self, record, embeddings, labels):
+        self.looks.append((record["stage"], record["step"], embeddings.shape, labels.copy()))
+
+
+def test_who_listens_sees_the_start_once_and_every_look(encoder, views, gather):
+    witness = Witness()
+    stages = [Stage("first", gather(encoder)), Stage("second", gather(encoder))]
+    options = TrainingOptions(batch_size=8, epochs=2, **QUIET)
+    result = Trainer(views, options, n_clusters=2, callbacks=[witness]).run(stages)
+    assert witness.started == [(views, encoder, False)]
+    assert [look[:2] for look in witness.looks] == [(look["stage"], look["step"]) for look in looks_of(result)]
+    assert [look[1] for look in witness.looks] == [0, 3, 6, 0, 3, 6]
+    assert {look[2] for look in witness.looks} == {(views.n_texts, 32)}
+    np.testing.assert_array_equal(witness.looks[0][3], result.start_labels)

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from shoal.cli import augment, demo, doctor, fit, methods, predict, score
+from shoal.cli import augment, bench, demo, doctor, fit, methods, predict, score
 from shoal.cli.console import say
 from shoal.errors import ShoalError
 
@@ -33,6 +33,7 @@ app.command(epilog=methods.EXAMPLES)(methods.methods)
 app.command(epilog=augment.EXAMPLES)(augment.augment)
 app.command(epilog=demo.EXAMPLES)(demo.demo)
 app.command(epilog=doctor.EXAMPLES)(doctor.doctor)
+app.add_typer(bench.app, name="bench")
 
 
 @app.callback(invoke_without_command=True)

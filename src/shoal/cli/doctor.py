@@ -25,7 +25,7 @@ EXTRAS = {
     "tensorboard": ("tensorboard",),
     "mlflow": ("mlflow",),
     "report": ("matplotlib",),
-    "bench": ("matplotlib", "psutil"),
+    "bench": ("matplotlib", "sentence_transformers"),
 }
 
 

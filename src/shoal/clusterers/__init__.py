@@ -10,8 +10,12 @@ from shoal.clusterers.centroids import (
 )
 from shoal.clusterers.linkage import LINKAGES, Linkage, fit_linkage
 from shoal.clusterers.mixture import Mixture, fit_mixture
+from shoal.clusterers.neighbour_graph import Neighbourhood, graph_of, nearest_neighbours, smoothed, smoothing_matrix
 from shoal.clusterers.reducers import Neighbours, Projection, Reducer, fit_pca, fit_umap
+from shoal.clusterers.softmax_regression import SoftmaxHead, fit_softmax
 from shoal.clusterers.student_t import StudentT
+from shoal.clusterers.transport import TransportState, cosine_silhouette, fit_transport_kmeans, transport_steps
+from shoal.clusterers.tree import average_linkage_labels
 
 __all__ = [
     "LINKAGES",
@@ -19,20 +23,32 @@ __all__ = [
     "Clusterer",
     "Linkage",
     "Mixture",
+    "Neighbourhood",
     "Neighbours",
     "Projection",
     "Reducer",
+    "SoftmaxHead",
     "State",
     "StudentT",
+    "TransportState",
     "Vectors",
+    "average_linkage_labels",
     "cluster_means",
+    "cosine_silhouette",
     "fit_kmeans",
     "fit_linkage",
     "fit_minibatch_kmeans",
     "fit_mixture",
     "fit_pca",
+    "fit_softmax",
     "fit_spherical_kmeans",
+    "fit_transport_kmeans",
     "fit_umap",
+    "graph_of",
+    "nearest_neighbours",
+    "smoothed",
+    "smoothing_matrix",
     "squared_distances",
+    "transport_steps",
     "unit_rows",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,6 +19,7 @@ from shoal.clustering import NO_CLUSTER, Cluster, Clustering
 from shoal.errors import DataError, ParameterError
 from shoal.methods.inputs import Rows, are_texts, rows_of
 from shoal.naming import describe
+from shoal.training.callbacks import Callback
 
 # The same text encoded among other texts differs in the seventh digit. A row whose two best scores are closer
 # than this (relative to their size) is encoded and scored alone, so that its label never depends on its company.
@@ -61,6 +63,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     history_: list[dict[str, Any]]
     truncated_: int
     _checkpoints: Path | None
+    _listeners: Sequence[Callback]
     _start_found: NDArray[np.int64] | None
 
     @abstractmethod
@@ -85,7 +88,15 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def fit(self, X: Any, y: Any = None, *, vectors: Any = None, checkpoints: Path | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        vectors: Any = None,
+        checkpoints: Path | None = None,
+        callbacks: Sequence[Callback] = (),
+    ) -> Self:
         """Learn the clusters.
 
         Parameters
@@ -99,6 +110,8 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
             come from the texts.
         checkpoints : Path, optional
             Where a method that trains keeps its states; if there are any, it goes on from the latest.
+        callbacks : sequence of Callback
+            Who listens to the training of a method that trains; no part of the result.
 
         Returns
         -------
@@ -106,7 +119,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         """
         rows = self._rows(X, vectors, reset=True)
         self._check_size(rows)
-        self._begin(checkpoints)
+        self._begin(checkpoints, callbacks)
         embedded = self._fit(rows, self._generator())
         self.n_clusters_ = len(self.clusterer_.centers)
         self.cluster_centers_ = self.clusterer_.centers
@@ -181,9 +194,10 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
             )
         return rows
 
-    def _begin(self, checkpoints: Path | None) -> None:
+    def _begin(self, checkpoints: Path | None, callbacks: Sequence[Callback]) -> None:
         """Forget an earlier fit."""
         self._checkpoints = checkpoints
+        self._listeners = callbacks
         self._start_found = None
         self.history_ = []
         self.truncated_ = 0

@@ -20,7 +20,7 @@ from shoal.corpus import Corpus
 from shoal.errors import DataError, ParameterError
 from shoal.functional import cluster_kl, nt_xent, student_t, target_distribution
 from shoal.methods.trained import TrainedClusterer
-from shoal.training import Batch, CorpusViews, Objective, Stage, best_kmeans, kmeans_from
+from shoal.training import Batch, Callback, CorpusViews, Objective, Stage, best_kmeans, kmeans_from
 
 OBJECTIVES = ("joint", "contrastive", "clustering", "sequential")
 CLUSTER_LOSSES = ("original", "pairs", "alternative1", "alternative2")
@@ -334,7 +334,14 @@ class SCCL(TrainedClusterer):
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: Any = None, *, pairs: Any = None, vectors: Any = None, checkpoints: Path | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        pairs: Any = None,
+        vectors: Any = None,
+        checkpoints: Path | None = None,
+        callbacks: Sequence[Callback] = (),
     ) -> Self:
         """Learn the clusters.
 
@@ -350,13 +357,15 @@ class SCCL(TrainedClusterer):
             Vectors cannot be trained on; they are refused.
         checkpoints : Path, optional
             Where the training's states are kept; if there are any, it goes on from the latest.
+        callbacks : sequence of Callback
+            Who listens to the training; no part of the result.
 
         Returns
         -------
         self
         """
         self._pairs = None if pairs is None else _present_pairs(Corpus.of(X), pairs)
-        return super().fit(X, y, vectors=vectors, checkpoints=checkpoints)
+        return super().fit(X, y, vectors=vectors, checkpoints=checkpoints, callbacks=callbacks)
 
     def _views(self, texts: list[str], seed: int) -> CorpusViews:
         tokens = self.encoder_.tokenise(texts)

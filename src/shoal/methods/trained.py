@@ -97,7 +97,7 @@ class TrainedClusterer(TextClusterer):
             views,
             options,
             n_clusters=self.n_clusters,
-            callbacks=self._callbacks(),
+            callbacks=[*self._callbacks(), *self._listeners],
             checkpoints=Checkpoints(self._checkpoints, self._identity(rows.texts, seed))
             if self._checkpoints is not None
             else None,

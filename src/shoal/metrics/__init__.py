@@ -13,6 +13,7 @@ from shoal.metrics.external import (
     scores,
     v_measure,
 )
+from shoal.metrics.graph import modularity
 from shoal.metrics.internal import (
     Estimate,
     calinski_harabasz,
@@ -41,6 +42,7 @@ __all__ = [
     "match_clusters",
     "mean_average_precision",
     "mean_reciprocal_rank",
+    "modularity",
     "nmi",
     "purity",
     "ranking_scores",

@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from torch import nn
+
+from shoal.clusterers import Vectors
 from shoal.errors import MissingExtraError, ParameterError
+from shoal.training.batch import CorpusViews
 
 Record = dict[str, Any]
 
@@ -14,11 +20,17 @@ Record = dict[str, Any]
 class Callback:
     """Listens to a run; override what is needed."""
 
+    def on_start(self, views: CorpusViews, encoder: nn.Module) -> None:
+        """See all views of the texts, and the encoder before the first step; not on resume."""
+
     def on_stage_start(self, stage: str, n_steps: int) -> None:
         """Hear that a stage begins."""
 
     def on_step(self, record: Record) -> None:
         """Hear what a step gave."""
+
+    def on_look(self, record: Record, embeddings: Vectors, labels: NDArray[np.int64]) -> None:
+        """See what a look at the whole corpus saw, the first of a stage (step 0) included; change nothing."""
 
     def on_evaluation(self, record: Record) -> str:
         """Hear what a look at the whole corpus gave; a reason that is not empty ends the stage."""

@@ -146,6 +146,8 @@ class Trainer:
         embeddings = self._embed(stage.objective)
         stage.objective.initialise(embeddings, self.rng)
         if state.guard is None:
+            for callback in self.callbacks:
+                callback.on_start(self.views, stage.objective.encoder)
             state.guard = Guard(embeddings, self.n_clusters, self.options.seed)
             state.labels = state.start_labels = stage.objective.labels(embeddings)
         self._look(stage, embeddings)
@@ -236,6 +238,8 @@ class Trainer:
         }
         state.labels = labels
         self._log(record)
+        for callback in self.callbacks:
+            callback.on_look(record, embeddings, labels)
         state.alarm = state.guard.alarm(state.signs) if state.step else ""  # a stage may begin with new clusters
         if not state.alarm:
             state.best.offer(state.step, state.signs, stage.objective)

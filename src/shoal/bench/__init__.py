@@ -1,0 +1,1 @@
+"""The bench: every table of the papers on one protocol."""

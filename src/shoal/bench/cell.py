@@ -1,0 +1,176 @@
+"""A cell: one fit to measure. ``python -m shoal.bench.cell`` reads one as JSON, runs it, and prints its record.
+
+Each cell has a process of its own, so that peak memory is its own and a crash is only its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from shoal.bench.results import FAILED, OK, SCHEMA, UNAVAILABLE, Record
+from shoal.errors import MissingExtraError, ModelError
+
+# Set by the runner to its process id: a cell whose runner has died ends too, so that nobody runs it twice.
+RUNNER = "SHOAL_BENCH_RUNNER"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One fit to measure: a method, or a peer, on a data set, with a seed.
+
+    Attributes
+    ----------
+    method : str or None
+        A method of Shoal; None for a peer.
+    params : mapping
+        Its parameters, ``n_clusters`` among them.
+    data_set : str
+        The data set's name.
+    n_texts : int or None
+        Size of the fixed sample; None for all texts.
+    seed : int
+        ``random_state``.
+    peer : str or None
+        A foreign tool.
+
+    Examples
+    --------
+    >>> cell = Cell("kmeans", {"n_clusters": 4}, "agnews", None, 0)
+    >>> cell.key("checksum") == Cell.of(cell.as_dict()).key("checksum")
+    True
+    """
+
+    method: str | None
+    params: Mapping[str, Any]
+    data_set: str
+    n_texts: int | None
+    seed: int
+    peer: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> Cell:
+        """Undo :meth:`as_dict`."""
+        return cls(**content)
+
+    def key(self, data_sha256: str) -> str:
+        """Return what names this fit on this content; no table and no tier is part of it."""
+        canonical = json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256((canonical + data_sha256).encode()).hexdigest()[:16]
+
+    def settings(self) -> dict[str, Any]:
+        """Return every parameter of the method as it would be now, defaults included; of a peer its options."""
+        if self.method is None:
+            return dict(self.params)
+        from shoal.methods import find_method
+
+        settings = {**find_method(self.method).defaults(), **self.params, "random_state": self.seed}
+        plain: dict[str, Any] = json.loads(json.dumps(settings, default=repr))
+        return plain
+
+
+def run(cell: Cell) -> Record:
+    """Run a cell here and return its record; whatever goes wrong in the fit is in the record.
+
+    Parameters
+    ----------
+    cell : Cell
+        What to run.
+
+    Returns
+    -------
+    dict
+        One line of the results.
+    """
+    from shoal.bench.data_sets import find_data_set
+    from shoal.bench.surroundings import machine, peak_memory_mb, threads, versions
+
+    data_set = find_data_set(cell.data_set)
+    from shoal.bench.measure import measure  # heavy, and of no use without data
+
+    record = blank_record(cell, data_set.sha256)
+    try:
+        facts = measure(cell, data_set.load(n_texts=cell.n_texts))
+    except (MissingExtraError, ModelError) as reason:
+        facts = {"status": UNAVAILABLE, "reason": one_line(str(reason))}
+    except Exception as reason:
+        facts = {"status": FAILED, "reason": one_line(f"{type(reason).__name__}: {reason}")}
+    own = {"peak_memory_mb": peak_memory_mb(), "threads": threads(), "versions": versions(), "machine": machine()}
+    own["versions"] |= facts.pop("versions", {})
+    finite: Record = _finite({**record, **own, **facts})
+    return finite
+
+
+def blank_record(cell: Cell, data_sha256: str) -> Record:
+    """Return what is known of a cell before it has run."""
+    return {
+        "schema": SCHEMA,
+        "key": cell.key(data_sha256),
+        "cell": cell.as_dict(),
+        "settings": cell.settings(),
+        "data_sha256": data_sha256,
+        "n_texts": cell.n_texts,
+        "n_clusters": cell.params.get("n_clusters"),
+        "status": OK,
+        "reason": "",
+        "when": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def one_line(reason: str) -> str:
+    """Return a reason as one line without the names of folders, which are nobody's business.
+
+    Examples
+    --------
+    >>> one_line("model 'a/b' is not in /home/me/models/x;   see https://x.org/y")
+    "model 'a/b' is not in …; see https://x.org/y"
+    """
+    return re.sub(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+[^\s'\",;:)]*", "…", " ".join(reason.split()))[:500]
+
+
+def _finite(value: Any) -> Any:
+    """Replace what JSON has no word for by None."""
+    if isinstance(value, Mapping):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def end_with(runner: int) -> None:
+    """End this process, and what it has started, when the runner that started it is gone."""
+    while os.getppid() == runner:
+        time.sleep(0.5)
+    if os.name == "posix" and os.getpgrp() == os.getpid():  # a group of its own, nobody else's
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
+
+
+def main() -> None:
+    """Read a cell from standard input and print its record as the last line of standard output."""
+    if RUNNER in os.environ:
+        threading.Thread(target=end_with, args=(int(os.environ[RUNNER]),), daemon=True).start()
+    cell = Cell.of(json.load(sys.stdin))
+    with contextlib.redirect_stdout(sys.stderr):  # libraries may talk
+        record = run(cell)
+    sys.stdout.write("\n" + json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

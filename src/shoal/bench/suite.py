@@ -1,0 +1,242 @@
+"""Suites: a table or a figure of a paper, as a short declarative file.
+
+The files are ``suites/*.toml`` here; a path to one of the user's own works in their place. A row names a method of
+Shoal or a peer, or neither, and is then *not yet* there.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from shoal.bench.cell import Cell
+from shoal.bench.data_sets import DataSet, find_data_set
+from shoal.bench.tiers import Tier
+from shoal.errors import DataError, ParameterError
+from shoal.methods import find_method
+
+FOLDER = Path(__file__).parent / "suites"
+COSTS = ("cheap", "dear")
+METRICS = ("acc", "nmi", "ari", "purity")
+PAPER = "paper"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table.
+
+    Attributes
+    ----------
+    name : str
+        What the table calls it.
+    method : str, optional
+        The method's name in Shoal; a row with neither method nor peer is *not yet* there.
+    params : mapping
+        Its parameters; ``preset`` names one of the method's presets, over which the others win.
+    paper : mapping
+        Further parameters in the tier ``paper``: the paper's own values.
+    paper_for : mapping of data set to mapping
+        The same for one data set.
+    cost : {"cheap", "dear"}
+        What a fit costs.
+    peer : str, optional
+        The foreign tool that runs it.
+    peer_options : mapping
+        What that tool is told.
+    series : str, optional
+        In a figure, the curve that the row is a point of.
+    x : float, optional
+        Where on the curve.
+    published_backbone : str
+        What the published figures were made with.
+    published : mapping of metric to mapping of data set to float
+        The published figures, in percent.
+    why_behind : str
+        Why ours stays behind them, as far as is known.
+    """
+
+    name: str
+    method: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    paper: Mapping[str, Any] = field(default_factory=dict)
+    paper_for: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    cost: str = "cheap"
+    peer: str | None = None
+    peer_options: Mapping[str, Any] = field(default_factory=dict)
+    series: str | None = None
+    x: float | None = None
+    published_backbone: str = ""
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    why_behind: str = ""
+
+    @property
+    def runnable(self) -> bool:
+        """Whether there is something to run."""
+        return self.method is not None or self.peer is not None
+
+    def cell(self, data_set: DataSet, tier: Tier, seed: int, n_texts: int | None = None) -> Cell:
+        """Return the fit that this row asks for; ``n_texts`` wins over the tier's."""
+        wanted = tier.texts(self.cost) if n_texts is None else n_texts
+        texts = wanted if wanted is not None and wanted < data_set.n_texts else None
+        params = {**self._params(data_set.name, tier), "n_clusters": data_set.n_classes}
+        return Cell(None if self.peer else self.method, params, data_set.name, texts, seed, self.peer)
+
+    def _params(self, data_set: str, tier: Tier) -> dict[str, Any]:
+        """Return the parameters that are not the method's defaults, so that the same fit has the same key."""
+        if self.peer is not None:
+            return dict(self.peer_options)
+        if self.method is None:
+            raise ParameterError(f"row {self.name!r} has no method yet; there is nothing to run.")
+        papers = {**self.paper, **self.paper_for.get(data_set, {})} if tier.name == PAPER else {}
+        params = {**self.params, **papers}
+        method = find_method(self.method)
+        preset = params.pop("preset", None)
+        if preset is not None and preset not in method.presets:
+            there = ", ".join(method.presets) or "none"
+            raise ParameterError(f"row {self.name!r}: {self.method!r} has no preset {preset!r}; its presets: {there}.")
+        params = {**(method.presets[preset] if preset else {}), **params}
+        method.check_names(params)
+        defaults = method.defaults()
+        return {name: value for name, value in params.items() if value != defaults[name]}
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A table or a figure.
+
+    Attributes
+    ----------
+    name : str
+        Its name on the command line.
+    title, source : str
+        What it shows, and which table of which paper it is.
+    kind : str
+        How it is shown: table, curves, bars, strengths.
+    data_sets, metrics : tuple of str
+        Its columns.
+    rows : tuple of Row
+        Its rows.
+    remark : str
+        How data and backbones differ from the paper's.
+    quick_data_sets : tuple of str
+        The data sets of the tier ``quick``; all if there are none.
+    """
+
+    name: str
+    title: str
+    source: str
+    kind: str
+    data_sets: tuple[str, ...]
+    metrics: tuple[str, ...]
+    rows: tuple[Row, ...]
+    remark: str = ""
+    quick_data_sets: tuple[str, ...] = ()
+
+    @property
+    def runnable(self) -> bool:
+        """Whether a row can be run."""
+        return any(row.runnable for row in self.rows)
+
+    def data_sets_in(self, tier: Tier) -> tuple[str, ...]:
+        """Return the data sets that the tier measures."""
+        return self.quick_data_sets if tier.name == "quick" and self.quick_data_sets else self.data_sets
+
+    def cells(self, tier: Tier, folder: Path | None = None) -> Iterator[tuple[Row, Cell]]:
+        """Yield every cell of the table in this tier, with its row."""
+        for name in self.data_sets_in(tier):
+            data_set = find_data_set(name, folder)
+            for row in filter(lambda row: row.runnable, self.rows):
+                for seed in tier.seeds:
+                    yield row, row.cell(data_set, tier, seed)
+
+
+def suite_names() -> list[str]:
+    """Return the names of the suites that come with Shoal.
+
+    Examples
+    --------
+    >>> "sccl-table1" in suite_names()
+    True
+    """
+    return sorted(file.stem for file in FOLDER.glob("*.toml"))
+
+
+def load_suite(name: str) -> Suite:
+    """Read a suite by its name, or by the path of a file.
+
+    Raises
+    ------
+    ParameterError
+        If there is none, or its file does not say what a suite must.
+
+    Examples
+    --------
+    >>> load_suite("sccl-table1").rows[0].published["acc"]["agnews"]
+    27.6
+    """
+    if name in suite_names():
+        return _parsed(name, FOLDER / f"{name}.toml")
+    if name.endswith(".toml"):
+        return _parsed(Path(name).stem, Path(name))
+    raise ParameterError(
+        f"there is no suite {name!r}; the suites are {', '.join(suite_names())}, or pass the path of a .toml file."
+    )
+
+
+def _parsed(name: str, file: Path) -> Suite:
+    """Read and check a file."""
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as reason:
+        raise DataError(f"suite {file} cannot be read ({reason.strerror}); check the path.") from reason
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as reason:
+        raise ParameterError(f"suite {file} is not valid TOML ({reason}).") from reason
+    _check_keys(file, "a suite", content, Suite, needed=("title", "source", "data_sets", "rows"), derived=("name",))
+    rows = []
+    for number, row in enumerate(content.pop("rows"), start=1):
+        _check_keys(file, f"row {number}", row, Row, needed=("name",))
+        rows.append(Row(**row))
+    facts: dict[str, Any] = {"kind": "table", "metrics": ("acc", "nmi"), **content}
+    for key in ("data_sets", "quick_data_sets", "metrics"):
+        facts[key] = tuple(facts.get(key, ()))
+    suite = Suite(**facts, name=name, rows=tuple(rows))
+    _check_values(file, suite)
+    return suite
+
+
+def _check_keys(
+    file: Path,
+    what: str,
+    content: Mapping[str, Any],
+    kind: type,
+    needed: tuple[str, ...],
+    derived: tuple[str, ...] = (),
+) -> None:
+    """Refuse keys that do not exist and miss those that must."""
+    known = [entry.name for entry in fields(kind) if entry.name not in derived]
+    for key in content:
+        if key not in known:
+            raise ParameterError(f"suite {file}: {what} has the key {key!r}; the keys are {', '.join(known)}.")
+    for key in needed:
+        if not content.get(key):
+            raise ParameterError(f"suite {file}: {what} has no {key!r}; give it one.")
+
+
+def _check_values(file: Path, suite: Suite) -> None:
+    """Refuse what cannot be run or shown."""
+    for metric in suite.metrics:
+        if metric not in METRICS:
+            raise ParameterError(f"suite {file}: the metric {metric!r} is unknown; pass some of {', '.join(METRICS)}.")
+    names = [row.name for row in suite.rows]
+    for row in suite.rows:
+        if names.count(row.name) > 1:
+            raise ParameterError(f"suite {file}: two rows are called {row.name!r}; give each a name of its own.")
+        if row.cost not in COSTS:
+            raise ParameterError(f"suite {file}: row {row.name!r} has cost = {row.cost!r}; pass 'cheap' or 'dear'.")
+        if row.method is not None and row.peer is not None:
+            raise ParameterError(f"suite {file}: row {row.name!r} has a method and a peer; leave one of them away.")
+        if row.method is not None:
+            find_method(row.method).check_names({k: v for k, v in row.params.items() if k != "preset"})

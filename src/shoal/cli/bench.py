@@ -1,0 +1,291 @@
+"""``shoal bench``: the tables of the papers, cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from shoal.cli import bench_fetch, bench_report, bench_speed
+
+if TYPE_CHECKING:
+    from shoal.bench.runner import Runner, Summary, Task
+    from shoal.bench.suite import Suite
+    from shoal.bench.tiers import Tier
+
+EXAMPLES = """
+Examples:
+
+    shoal bench list
+
+    shoal bench --suite sccl-table1 --tier quick
+
+    shoal bench --suite sccl-table1 --tier standard --data-set tweet --row SCCL --seeds 0,1 --jobs 2
+
+    shoal bench --suite all --tier quick --dry-run
+
+    shoal bench --suite my.toml --tier quick --texts 500 --results my.jsonl
+
+    shoal bench --suite sccl-table1 --peer bertopic
+
+    shoal bench report
+
+Killed or interrupted, the same command goes on where it stopped. Several may run at once.
+"""
+ALL = "all"
+SPEED = "speed"
+
+app = typer.Typer(
+    help="Measure methods on the papers' data sets; every finished cell is kept.",
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command(epilog=bench_report.EXAMPLES)(bench_report.report)
+app.command(epilog=bench_speed.EXAMPLES)(bench_speed.speed)
+app.command(epilog=bench_fetch.EXAMPLES)(bench_fetch.fetch)
+
+
+@app.callback(invoke_without_command=True, epilog=EXAMPLES)
+def bench(
+    context: typer.Context,
+    suite: list[str] = typer.Option([], help="A suite's name, `speed`, `all`, or a .toml file; may be repeated."),
+    tier: str = typer.Option("quick", help="How much is measured: quick, standard or paper."),
+    data_set: list[str] = typer.Option([], help="Only this data set; may be repeated."),
+    row: list[str] = typer.Option([], help="Only the row of this name; may be repeated."),
+    method: list[str] = typer.Option([], help="Only rows of this method; may be repeated."),
+    peer: list[str] = typer.Option([], help="Also the rows of this foreign tool, or `all`; may be repeated."),
+    seeds: str | None = typer.Option(None, help="Other seeds than the tier's, e.g. 0,1."),
+    texts: int | None = typer.Option(None, min=1, help="Another size of sample than the tier's."),
+    jobs: int = typer.Option(1, min=1, help="Cells at a time."),
+    threads: int | None = typer.Option(
+        None, min=1, help="Threads of each cell; by default the cores divided by --jobs."
+    ),
+    results: Path = typer.Option(Path("benchmarks/results/bench.jsonl"), help="The file that results are added to."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="List the cells that would be run, and run none."),
+    json: bool = typer.Option(False, help="Print a summary as one JSON object."),
+) -> None:
+    """Run the cells of a suite that the results do not have yet.
+
+    A cell is one fit of one method on one data set with one seed, in a process of its own. Data sets are looked for
+    in the folder that SHOAL_DATA names (`shoal bench fetch` gets them).
+    """
+    if context.invoked_subcommand is not None:
+        return
+    import os
+
+    from shoal.bench.data_sets import data_folder
+    from shoal.bench.results import Results
+    from shoal.bench.runner import Runner
+    from shoal.bench.tiers import find_tier
+    from shoal.cli.console import print_json, say
+    from shoal.errors import ParameterError
+
+    if not suite:
+        raise ParameterError("no suite is named; pass --suite NAME or --suite all. The names: shoal bench list")
+    with_speed = SPEED in suite or (ALL in suite and not (data_set or row or method))
+    chosen = _suites([name for name in suite if name != SPEED])
+    tasks: list[Task] = []
+    missing: list[str] = []
+    if chosen:
+        tasks, missing = _tasks(
+            chosen,
+            find_tier(tier),
+            data_sets=data_set,
+            rows=row,
+            methods=method,
+            peers=peer,
+            seeds=_numbers(seeds),
+            n_texts=texts,
+            leave_out_missing=ALL in suite,
+        )
+    for name in missing:
+        say(f"data set {name!r} is not in {data_folder()} and is left out; run: shoal bench fetch {name}")
+    runner = Runner(
+        Results(results),
+        jobs=jobs,
+        threads=threads or max(1, (os.cpu_count() or 1) // jobs),
+        data_folder=data_folder(),
+        say=say,
+    )
+    speed_options = bench_speed.options(tier, threads=threads, texts=texts) if with_speed else None
+    if dry_run:
+        _print_plan(runner.missing(tasks), json)
+        if speed_options is not None and not json:
+            bench_speed.print_plan(speed_options, results)
+        return
+    summary = _run(runner, tasks)
+    facts: dict[str, Any] = {
+        "wanted": summary.wanted,
+        "already": summary.already,
+        **summary.ended,
+        "elsewhere": summary.elsewhere,
+    }
+    if chosen and not json:
+        say(_told(summary, results))
+    failed = summary.ended["failed"]
+    if speed_options is not None:
+        speed = bench_speed.measure_all(speed_options, results, quiet=json)
+        facts["speed"] = {"wanted": speed.wanted, "already": speed.already, "failed": speed.count("failed")}
+        failed += speed.count("failed")
+    if json:
+        print_json({"suites": [each.name for each in chosen], "tier": tier, **facts, "left_out": missing})
+    if failed:
+        raise typer.Exit(1)
+
+
+@app.command("list")
+def list_suites(json: bool = typer.Option(False, help="Print the result as one JSON object.")) -> None:
+    """List the suites, the tiers and the data sets."""
+    from shoal.bench.data_sets import DATA_SETS, data_folder, is_present
+    from shoal.bench.suite import load_suite, suite_names
+    from shoal.bench.tiers import TIERS
+    from shoal.cli.console import print_json, print_table
+
+    suites = [load_suite(name) for name in suite_names()]
+    if json:
+        print_json(
+            {
+                "suites": {
+                    suite.name: {
+                        "title": suite.title,
+                        "source": suite.source,
+                        "data_sets": list(suite.data_sets),
+                        "rows": {row.name: row.peer or row.method for row in suite.rows},
+                    }
+                    for suite in suites
+                },
+                "tiers": {tier.name: tier.summary for tier in TIERS.values()},
+                "data_sets": {name: is_present(name) for name in DATA_SETS},
+            }
+        )
+        return
+    rows = [
+        [suite.name, suite.title, suite.source, f"{sum(row.runnable for row in suite.rows)} of {len(suite.rows)}"]
+        for suite in suites
+    ]
+    print_table("Suites", ["name", "what it shows", "from", "rows that run"], rows, right=["rows that run"])
+    print_table("Tiers", ["name", "what is measured"], [[tier.name, tier.summary] for tier in TIERS.values()])
+    found = [
+        [each.name, f"{each.n_texts:,}", str(each.n_classes), "yes" if is_present(each.name) else "no", each.licence]
+        for each in DATA_SETS.values()
+    ]
+    columns = ["name", "texts", "classes", "there", "licence"]
+    print_table(f"Data sets (in {data_folder()})", columns, found, right=["texts", "classes"])
+
+
+def _suites(names: Sequence[str]) -> list[Suite]:
+    """Return the suites asked for; ``all`` means each that has a row to run."""
+    from shoal.bench.suite import load_suite, suite_names
+
+    wanted = dict.fromkeys(name for given in names for name in (suite_names() if given == ALL else [given]))
+    suites = [load_suite(name) for name in wanted]
+    return [suite for suite in suites if suite.runnable or suite.name in names]
+
+
+def _numbers(seeds: str | None) -> tuple[int, ...] | None:
+    """Read the seeds."""
+    from shoal.errors import ParameterError
+
+    if seeds is None:
+        return None
+    try:
+        numbers = tuple(dict.fromkeys(int(seed) for seed in seeds.split(",")))
+    except ValueError:
+        numbers = ()
+    if not numbers or min(numbers) < 0:
+        raise ParameterError(
+            f"--seeds {seeds!r} are no seeds; pass whole numbers >= 0 with commas, e.g. --seeds 0,1,2."
+        )
+    return numbers
+
+
+def _tasks(
+    suites: Sequence[Suite],
+    tier: Tier,
+    *,
+    data_sets: Sequence[str],
+    rows: Sequence[str],
+    methods: Sequence[str],
+    peers: Sequence[str],
+    seeds: tuple[int, ...] | None,
+    n_texts: int | None,
+    leave_out_missing: bool,
+) -> tuple[list[Task], list[str]]:
+    """Return the tasks asked for, and the data sets that are left out because they are not there."""
+    from shoal.bench.data_sets import find_data_set, is_present
+    from shoal.bench.runner import Task
+    from shoal.errors import DataError, ParameterError
+
+    def is_wanted(row: Any) -> bool:
+        asked = row.peer is None or ALL in peers or row.peer in peers or row.name in rows
+        return row.runnable and asked and (not rows or row.name in rows) and (not methods or row.method in methods)
+
+    tasks: list[Task] = []
+    missing: dict[str, None] = {}
+    for suite in suites:
+        for name in data_sets or suite.data_sets_in(tier):
+            wanted = [row for row in suite.rows if is_wanted(row)] if name in suite.data_sets else []
+            if wanted and leave_out_missing and not is_present(name):
+                missing[name] = None
+                continue
+            for row in wanted:
+                data_set = find_data_set(name)
+                if not is_present(name):
+                    data_set.load()  # says what is missing, and the remedy
+                for seed in seeds or tier.seeds:
+                    cell = row.cell(data_set, tier, seed, n_texts)
+                    size = cell.n_texts or data_set.n_texts
+                    tasks.append(Task(cell, data_set.sha256, row.name, row.cost, size))
+    if not tasks and missing:
+        raise DataError(
+            f"none of the data sets {', '.join(missing)} is there; set SHOAL_DATA to the folder that holds them, or "
+            f"run: shoal bench fetch {' '.join(missing)}"
+        )
+    if not tasks:
+        names = ", ".join(dict.fromkeys(row.name for suite in suites for row in suite.rows if row.runnable)) or "none"
+        columns = ", ".join(dict.fromkeys(name for suite in suites for name in suite.data_sets))
+        raise ParameterError(
+            f"no cell is left to choose from; the rows that can be run are {names} (those of peers with --peer), the "
+            f"data sets {columns}."
+        )
+    return tasks, list(missing)
+
+
+def _run(runner: Runner, tasks: Sequence[Task]) -> Summary:
+    """Run, and say how to go on if somebody interrupts."""
+    from shoal.bench.peers import ensure_environment, find_peer
+    from shoal.cli.console import say
+
+    try:
+        for name in dict.fromkeys(task.cell.peer for task in runner.missing(tasks) if task.cell.peer):
+            ensure_environment(find_peer(name))  # once, and not on the clock of the first cell
+        return runner.run(tasks)
+    except KeyboardInterrupt:
+        left = len(runner.missing(tasks))
+        say(f"Interrupted with {left} cells left; the finished ones are kept. The same command goes on from here.")
+        raise typer.Exit(130) from None
+
+
+def _print_plan(tasks: Sequence[Task], json: bool) -> None:
+    """List the cells to run."""
+    from shoal.cli.console import print_json, print_table
+
+    if json:
+        print_json({"cells": [{"key": task.key, "row": task.row, **task.cell.as_dict()} for task in tasks]})
+        return
+    rows = [[task.cell.data_set, task.row, f"{task.n_texts:,}", str(task.cell.seed), task.cost] for task in tasks]
+    print_table(
+        f"{len(tasks)} cells to run", ["data set", "row", "texts", "seed", "cost"], rows, right=["texts", "seed"]
+    )
+
+
+def _told(summary: Summary, results: Path) -> str:
+    """Say what came of a run."""
+    if summary.already == summary.wanted:
+        return f"All {summary.wanted} cells are in {results} already; nothing to do."
+    ended = {"already there": summary.already, **summary.ended, "done by another run": summary.elsewhere}
+    counts = ", ".join(f"{count} {name}" for name, count in ended.items() if count)
+    again = " Failed ones are tried again by the same command." if summary.ended["failed"] else ""
+    return f"{summary.wanted} cells: {counts}. Results are in {results}.{again}"

@@ -1,0 +1,184 @@
+"""A graph of nearest neighbours by cosine, and vectors smoothed along it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, diags, identity, issparse
+
+from shoal.clusterers.base import Vectors
+from shoal.clusterers.centroids import unit_rows
+from shoal.errors import DataError
+from shoal.progress import progress
+
+# Cosines held at once: 64 MB, and about twice that while the best are picked out.
+BLOCK_ENTRIES = 2**24
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """The nearest rows of every row, the nearest first.
+
+    Parameters
+    ----------
+    indices : ndarray of shape (n, k)
+        Which rows they are.
+    cosines : ndarray of shape (n, k)
+        How near they are.
+    """
+
+    indices: NDArray[np.int64]
+    cosines: Vectors
+
+
+def nearest_neighbours(vectors: Vectors | csr_matrix, k: int, block_rows: int | None = None) -> Neighbourhood:
+    """Find the ``k`` nearest rows of every row by cosine; exact, time grows with n², memory only with n.
+
+    Among rows at the same cosine, to the last bit, the lower index comes first. A zero row has cosine 0 to all.
+
+    Parameters
+    ----------
+    vectors : ndarray or csr_matrix of shape (n, d)
+        Rows of length one, or zero rows.
+    k : int
+        How many neighbours; n - 1 if that is less. A row is no neighbour of itself.
+    block_rows : int, optional
+        Rows compared with all others at a time; by default as many as give 2²⁴ cosines.
+
+    Returns
+    -------
+    Neighbourhood
+
+    Examples
+    --------
+    >>> vectors = np.array([[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], dtype=np.float32)
+    >>> nearest_neighbours(vectors, 1).indices.tolist()
+    [[2], [2], [0]]
+    """
+    n_rows = vectors.shape[0]
+    k = min(k, n_rows - 1)
+    found = Neighbourhood(np.empty((n_rows, k), np.int64), np.empty((n_rows, k), np.float32))
+    if k < 1:
+        return found
+    rows = vectors.astype(np.float32, copy=False)
+    columns = rows.T.tocsr() if issparse(rows) else rows.T
+    step = block_rows or max(1, BLOCK_ENTRIES // n_rows)
+    with progress("Neighbours", n_rows) as bar:
+        for first in range(0, n_rows, step):
+            cosines = rows[first : first + step] @ columns
+            # Sparse rows share a word with many others: the product is dense enough to be handled as such.
+            cosines = cosines.toarray() if issparse(cosines) else cosines
+            own = np.arange(len(cosines))
+            cosines[own, first + own] = -np.inf
+            block = slice(first, first + len(cosines))
+            found.indices[block], found.cosines[block] = _largest(cosines, k)
+            bar.advance(len(cosines))
+    return found
+
+
+def _largest(values: Vectors, k: int) -> tuple[NDArray[np.int64], Vectors]:
+    """Return the columns and values of each row's ``k`` largest, the largest and then the leftmost first."""
+    border = np.partition(values, -k, axis=1)[:, -k, None]
+    chosen = values >= border
+    tied = np.flatnonzero(chosen.sum(axis=1) > k)
+    if len(tied):  # too many at the border itself: the leftmost of them
+        above, at = values[tied] > border[tied], values[tied] == border[tied]
+        chosen[tied] = above | (at & (at.cumsum(axis=1) <= k - above.sum(axis=1, keepdims=True)))
+    columns = np.nonzero(chosen)[1].reshape(-1, k)
+    order = np.argsort(-np.take_along_axis(values, columns, axis=1), axis=1, kind="stable")
+    columns = np.take_along_axis(columns, order, axis=1)
+    return columns, np.take_along_axis(values, columns, axis=1)
+
+
+def graph_of(*neighbourhoods: Neighbourhood) -> csr_matrix:
+    """Join neighbourhoods of the same rows in one weighted graph.
+
+    An edge weighs its cosine, or nothing if that is negative, summed over the neighbourhoods; of its two
+    directions the heavier counts, so that a neighbour on one side is enough.
+
+    Parameters
+    ----------
+    *neighbourhoods : Neighbourhood
+        One for each view of the n rows.
+
+    Returns
+    -------
+    csr_matrix of shape (n, n)
+        Symmetric, no diagonal.
+
+    Examples
+    --------
+    >>> pair = Neighbourhood(np.array([[1], [0]]), np.array([[0.5], [0.5]], dtype=np.float32))
+    >>> graph_of(pair, pair).toarray().tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    shapes = [neighbourhood.indices.shape[0] for neighbourhood in neighbourhoods]
+    if len(set(shapes)) != 1:
+        raise DataError(f"the neighbourhoods have {shapes} rows; pass one or more of the same rows.")
+    n_rows = shapes[0]
+    directed = csr_matrix((n_rows, n_rows), dtype=np.float32)
+    for neighbourhood in neighbourhoods:
+        weights = np.maximum(neighbourhood.cosines, 0).ravel()
+        starts = np.repeat(np.arange(n_rows), neighbourhood.indices.shape[1])
+        directed = directed + csr_matrix((weights, (starts, neighbourhood.indices.ravel())), shape=directed.shape)
+    graph = directed.maximum(directed.T).tocsr()
+    graph.eliminate_zeros()
+    return graph
+
+
+def smoothing_matrix(graph: csr_matrix) -> csr_matrix:
+    """Return D^-½ (G + I) D^-½, D the row sums of G + I: the propagation of Kipf and Welling (2017).
+
+    Parameters
+    ----------
+    graph : csr_matrix of shape (n, n)
+        Symmetric, weights of at least 0.
+
+    Returns
+    -------
+    csr_matrix of shape (n, n)
+        Symmetric, eigenvalues in [-1, 1].
+
+    Examples
+    --------
+    >>> smoothing_matrix(csr_matrix([[0.0, 1.0], [1.0, 0.0]], dtype=np.float32)).toarray().round(2).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
+    with_self = graph + identity(graph.shape[0], dtype=np.float32, format="csr")
+    scale = diags((1 / np.sqrt(np.asarray(with_self.sum(axis=1)).ravel())).astype(np.float32))
+    return csr_matrix(scale @ with_self @ scale)
+
+
+def smoothed(vectors: Vectors, matrix: csr_matrix, steps: int = 2, strength: float = 1.0) -> Vectors:
+    """Move every row towards its neighbours: l2(x + strength · l2(Aˢ x)), l2 the scaling of rows to length one.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, d)
+        Rows of length one.
+    matrix : csr_matrix of shape (n, n)
+        A, from :func:`smoothing_matrix`.
+    steps : int, default=2
+        s, how far influence travels: two steps reach the neighbours' neighbours; from ten on, distant clusters
+        blur into each other.
+    strength : float, default=1.0
+        Weight of the neighbours against the row itself; 0 leaves it alone.
+
+    Returns
+    -------
+    ndarray of shape (n, d)
+        Rows of length one.
+
+    Examples
+    --------
+    >>> matrix = smoothing_matrix(csr_matrix([[0.0, 1.0], [1.0, 0.0]], dtype=np.float32))
+    >>> smoothed(np.eye(2, dtype=np.float32), matrix, steps=1).round(2)
+    array([[0.92, 0.38],
+           [0.38, 0.92]], dtype=float32)
+    """
+    spread = vectors
+    for _ in range(steps):
+        spread = matrix @ spread
+    return unit_rows(vectors + np.float32(strength) * unit_rows(spread))

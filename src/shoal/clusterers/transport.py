@@ -1,0 +1,203 @@
+"""k-means by optimal transport: soft assignments whose cluster sizes are held, then slowly let go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from shoal.clusterers.base import Vectors
+from shoal.clusterers.centroids import fit_spherical_kmeans, unit_rows
+from shoal.errors import ParameterError
+from shoal.functional import sinkhorn
+from shoal.progress import progress
+
+# Steps with equal sizes after each k-means start: k-means likes to split a large cluster and to join two small
+# ones, and equal sizes undo both. Ten are enough for the centres to settle.
+START_SCHEDULE = (0.0,) * 10
+# The best start is then let go: equal sizes, the square root of the current ones, nearly the current ones. An
+# exponent of 1 would let small clusters starve, since nothing then holds a size.
+RELAX_SCHEDULE = (0.0,) * 2 + (0.5,) * 5 + (0.9,) * 10
+# The transport steps move the centres on, so the k-means before them need not come to rest.
+KMEANS_ITERATIONS = 50
+# A cluster that lost all its rows can still win some back.
+SMALLEST_SHARE = 1e-9
+
+
+@dataclass(frozen=True)
+class TransportState:
+    """Where the alternation stands.
+
+    Parameters
+    ----------
+    assignment : ndarray of shape (n, n_clusters)
+        Soft assignment; rows sum to 1.
+    centers : ndarray of shape (n_clusters, d)
+        Unit vectors.
+    sizes : ndarray of shape (n_clusters,)
+        Shares of the clusters; they sum to 1.
+    """
+
+    assignment: Vectors
+    centers: Vectors
+    sizes: Vectors
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """The most probable cluster of each row."""
+        labels: NDArray[np.int64] = self.assignment.argmax(axis=1)
+        return labels
+
+
+def transport_steps(
+    vectors: Vectors,
+    centers: Vectors,
+    sizes: NDArray[np.floating],
+    exponents: Sequence[float],
+    temperature: float = 0.05,
+    n_iterations: int = 20,
+) -> TransportState:
+    """Alternate between assignments of given sizes and the centres of the assignments.
+
+    One step, with x the rows, M the centres, b the sizes and g the step's exponent:
+    S = x Mᵀ, Q = Sinkhorn(exp(S / temperature)) with column sums proportional to bᵍ, M = l2(Qᵀx), b = mean of Q.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, d)
+        Rows of length one.
+    centers : ndarray of shape (n_clusters, d)
+        Unit vectors to start from.
+    sizes : ndarray of shape (n_clusters,)
+        Shares to start from; without effect where the first exponent is 0.
+    exponents : sequence of float
+        One for each step: 0 asks for equal sizes, 1 for those of the step before.
+    temperature : float, default=0.05
+        Of the cosines; 0.05 is that of the built-in encoder's training.
+    n_iterations : int, default=20
+        Sweeps of Sinkhorn in each step. The next step goes on from there, so they need not converge.
+
+    Returns
+    -------
+    TransportState
+
+    Examples
+    --------
+    >>> vectors = np.repeat(np.eye(2, dtype=np.float32), [3, 1], axis=0)
+    >>> transport_steps(vectors, np.eye(2, dtype=np.float32), np.array([0.75, 0.25]), [1.0]).sizes.tolist()
+    [0.75, 0.25]
+    """
+    if not exponents:
+        raise ParameterError("exponents is empty; pass one exponent for each step, at least one.")
+    points = np.ascontiguousarray(vectors, dtype=np.float32)
+    for exponent in exponents:
+        targets = np.maximum(sizes, SMALLEST_SHARE).astype(np.float32) ** np.float32(exponent)
+        scores = torch.from_numpy(points @ centers.T)
+        assignment: Vectors = sinkhorn(scores, torch.from_numpy(targets), temperature, n_iterations).numpy()
+        sizes = assignment.mean(axis=0)
+        centers = unit_rows(assignment.T @ points)
+    return TransportState(assignment, centers, sizes.astype(np.float32, copy=False))
+
+
+def fit_transport_kmeans(
+    vectors: Vectors,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    *,
+    judge_vectors: Vectors | None = None,
+    n_init: int = 5,
+    temperature: float = 0.05,
+    schedule: Sequence[float] = RELAX_SCHEDULE,
+) -> TransportState:
+    """Cluster by optimal transport: the best of several balanced starts, relaxed to clusters of unequal sizes.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, d)
+        Rows of length one.
+    n_clusters : int
+        The number of clusters.
+    rng : RandomState
+        Draws the k-means starts.
+    judge_vectors : ndarray of shape (n, e), optional
+        Rows of length one in which the starts are compared by :func:`cosine_silhouette`; ``vectors`` by default.
+        Vectors before smoothing judge better: smoothing itself draws any cluster together.
+    n_init : int, default=5
+        How many starts, each one run of spherical k-means and ten steps of equal sizes.
+    temperature : float, default=0.05
+        As in :func:`transport_steps`.
+    schedule : sequence of float
+        Exponents of the sizes after the best start was chosen; 0 twice, 0.5 five times, 0.9 ten times by default.
+
+    Returns
+    -------
+    TransportState
+
+    Examples
+    --------
+    >>> vectors = np.repeat(np.eye(3, dtype=np.float32), [6, 3, 3], axis=0)
+    >>> sorted(np.bincount(fit_transport_kmeans(vectors, 3, np.random.RandomState(0)).labels).tolist())
+    [3, 3, 6]
+    """
+    judge = vectors if judge_vectors is None else judge_vectors
+    starts = [
+        fit_spherical_kmeans(vectors, n_clusters, rng, n_init=1, max_iter=KMEANS_ITERATIONS).centers
+        for _ in range(n_init)
+    ]
+    sizes: Vectors = np.full(n_clusters, 1 / n_clusters, dtype=np.float32)
+    best_centers, best_silhouette = starts[0], -np.inf
+    with progress("Transport", n_init * len(START_SCHEDULE) + len(schedule), unit="steps") as bar:
+        for centers in starts:
+            for exponent in START_SCHEDULE:
+                state = transport_steps(vectors, centers, sizes, [exponent], temperature)
+                centers = state.centers
+                bar.advance(1)
+            silhouette = cosine_silhouette(judge, state.labels)
+            if silhouette > best_silhouette:
+                best_centers, best_silhouette = centers, silhouette
+        centers = best_centers
+        for exponent in schedule:
+            state = transport_steps(vectors, centers, sizes, [exponent], temperature)
+            centers, sizes = state.centers, state.sizes
+            bar.advance(1)
+    return state
+
+
+def cosine_silhouette(vectors: Vectors, labels: NDArray[np.int64]) -> float:
+    """Mean silhouette width by the cosine distances to the clusters' mean directions.
+
+    The relative of :func:`shoal.metrics.simplified_silhouette` for rows of length one; it stays in float32 and
+    makes no copy of the vectors, for use inside a fit on large corpora.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, d)
+        Rows of length one.
+    labels : ndarray of shape (n,)
+        The cluster of each row, 0, 1, …; some may have no members.
+
+    Returns
+    -------
+    float
+        In [-1, 1]; a row alone in its cluster has width 0, and so has everything with fewer than two clusters.
+
+    Examples
+    --------
+    >>> cosine_silhouette(np.repeat(np.eye(2, dtype=np.float32), 3, axis=0), np.array([0, 0, 0, 1, 1, 1]))
+    1.0
+    """
+    _, owner, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    if len(counts) < 2:
+        return 0.0
+    each = np.arange(len(owner))
+    members = csr_matrix((np.ones(len(owner), np.float32), (owner, each)), shape=(len(counts), len(owner)))
+    distances = np.maximum(1 - vectors @ unit_rows(members @ vectors).T, 0)
+    inner = distances[each, owner]
+    distances[each, owner] = np.inf
+    outer = distances.min(axis=1)
+    widths = (outer - inner) / np.maximum(np.maximum(outer, inner), 1e-9)
+    return float(np.where(counts[owner] > 1, widths, 0).mean(dtype=np.float64))

@@ -1,0 +1,104 @@
+"""Pictures: they show the numbers of the records, and incomplete results do not stop them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from matplotlib.figure import Figure
+
+from shoal.bench.report import pictures, training_pictures
+from shoal.bench.report.ranks import rank_methods
+from shoal.bench.report.suite_pictures import draw_pictures
+from shoal.bench.report.summary import summarise
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def summary_of(suite, records, **changes):
+    return summarise(replace(suite, **changes), {record["key"]: record for record in records})
+
+
+def names_of(drawn):
+    return [picture.path.rpartition("/")[2] for picture in drawn]
+
+
+def horizontal_lines(panel):
+    return sorted(float(line.get_ydata()[0]) for line in panel.lines if line.get_linestyle() == ":")
+
+
+def test_score_against_time_shows_ours_and_dots_the_published(made_suite, made_records):
+    figure = Figure()
+    pictures.score_against_time(figure, summary_of(made_suite, made_records), "acc")
+    mean, agnews, tweet, *_ = figure.get_axes()
+    assert {text.get_text() for text in mean.texts} == {"Alpha | <i>k-means</i>", "Beta", "Gamma"}
+    assert [entry.get_text() for entry in mean.get_legend().get_texts()] == ["Epsilon (not on every set)"]
+    assert horizontal_lines(agnews) == [70.0, 85.5]
+    assert horizontal_lines(tweet) == [50.0, 60.0]
+    drawn = [tuple(map(float, container[0].get_xydata()[0])) for container in agnews.containers]
+    # seconds for 1,000 texts: 10 s on 8,000; 10 s and 40 s of encoding on 8,000; 300 s on 5,000
+    assert drawn == [(1.25, 72.0), (6.25, 76.5), (60.0, 82.0), (6.25, 55.0)]
+
+
+def test_bars_are_the_means(made_suite, made_records):
+    figure = Figure()
+    pictures.bars(figure, summary_of(made_suite, made_records, kind="bars", metrics=("acc",)))
+    heights = [bar.get_height() for bar in figure.get_axes()[0].containers[4].patches]  # bars, errors, bars, errors, …
+    assert heights == [82.0, 67.0, 30.0, 46.0]
+
+
+def test_a_curve_is_the_mean_of_the_seeds(made_suite, made_records):
+    figure = Figure()
+    training_pictures.score_through_training(figure, summary_of(made_suite, made_records), "acc")
+    panel = figure.get_axes()[0]
+    assert panel.lines[0].get_xydata().tolist() == [[0, 78.0], [20, 80.0], [40, 82.0]]
+    assert horizontal_lines(panel) == [85.5]
+
+
+def test_distances_are_solid_on_classes_and_dashed_on_clusters(made_suite, made_records):
+    figure = Figure()
+    summary = summary_of(made_suite, made_records, data_sets=("agnews",), kind="curves")
+    training_pictures.distances_through_training(figure, summary)
+    within, between = figure.get_axes()
+    for panel, true, found in ((within, 1.2, 1.0), (between, 0.4, 0.5)):
+        by_dash = {line.get_linestyle(): float(line.get_ydata()[0]) for line in panel.lines}
+        assert by_dash == pytest.approx({"-": true, "--": found})
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("bars", ["made-bars.png", "made-training.png"]),
+        ("curves", ["made-distances.png", "made-training.png"]),
+        ("strengths", ["made-strengths.png"]),
+    ],
+)
+def test_each_kind_of_suite_has_its_pictures(tmp_path, made_suite, made_records, kind, names):
+    rows = tuple(replace(row, series=row.method, x=0.2) for row in made_suite.rows)
+    similar = {"mean": 0.8, "n": 4, "counts": [0, 0, 1, 3]}
+    records = [{**record, "pair_similarity": similar} for record in made_records]
+    summary = summary_of(made_suite, records, kind=kind, rows=rows, data_sets=("agnews", "tweet"))
+    drawn = draw_pictures(summary, tmp_path, "p", set())
+    assert names_of(drawn) == names
+    assert all((tmp_path / picture.path).read_bytes().startswith(PNG) for picture in drawn)
+
+
+def test_a_training_is_drawn_once(tmp_path, made_suite, made_records):
+    summary = summary_of(made_suite, made_records, kind="curves", data_sets=("agnews",))
+    shown: set[str] = set()
+    assert "made-training.png" in names_of(draw_pictures(summary, tmp_path, "p", shown))
+    assert "made-training.png" not in names_of(draw_pictures(summary, tmp_path, "p", shown))
+
+
+def test_the_first_result_of_a_suite_is_enough(tmp_path, made_suite, made_records):
+    two = [record for record in made_records if record["cell"]["data_set"] == "tweet" and record["cell"]["seed"] == 0]
+    assert names_of(draw_pictures(summary_of(made_suite, two[:2]), tmp_path, "p", set())) == ["made-time.png"]
+    assert draw_pictures(summary_of(made_suite, two[:1]), tmp_path, "p", set()) == []
+    assert draw_pictures(summary_of(made_suite, []), tmp_path, "p", set()) == []
+
+
+def test_the_ranks_are_written_out():
+    figure = Figure()
+    pictures.critical_difference(figure, rank_methods(["a", "b", "c"], [[3, 2, 1]] * 5))
+    texts = {text.get_text() for text in figure.get_axes()[0].texts}
+    assert {"a  1.00", "b  2.00", "3.00  c"} <= texts

@@ -1,0 +1,164 @@
+"""Suites: every file reads, every method in it exists, the published figures are the papers'."""
+
+from __future__ import annotations
+
+import pytest
+
+from shoal.bench.data_sets import DATA_SETS
+from shoal.bench.suite import load_suite, suite_names
+from shoal.bench.tiers import TIERS
+from shoal.errors import DataError, ParameterError
+from shoal.methods import METHODS
+
+STANDARD, PAPER = TIERS["standard"], TIERS["paper"]
+
+
+def row_of(suite: str, name: str):
+    return next(row for row in load_suite(suite).rows if row.name == name)
+
+
+@pytest.mark.parametrize("name", suite_names())
+def test_every_suite_is_sound(name):
+    suite = load_suite(name)
+    assert set(suite.data_sets) <= DATA_SETS.keys()
+    assert set(suite.quick_data_sets) <= set(suite.data_sets)
+    for row in suite.rows:
+        assert row.published.keys() <= set(suite.metrics), row.name
+        assert {data_set for figures in row.published.values() for data_set in figures} <= set(suite.data_sets)
+        assert all(0 < figure <= 100 for figures in row.published.values() for figure in figures.values())
+        assert row.paper_for.keys() <= set(suite.data_sets)
+    for tier in TIERS.values():
+        for row, cell in suite.cells(tier):
+            assert cell.params["n_clusters"] == DATA_SETS[cell.data_set].n_classes
+            if row.method is not None:
+                METHODS[cell.method](**cell.params, random_state=cell.seed)
+
+
+def test_the_suites_that_the_papers_have():
+    assert {f"sccl-{what}" for what in ("table1", "table3", "figure3", "figure4", "figure5", "figure6")} <= set(
+        suite_names()
+    )
+    assert {"clusterbert-table2", "clusterbert-table3", "deccrl-table2", "deccrl-table3"} <= set(suite_names())
+    assert {"mlm-dec-table1", "mlm-dec-table2"} <= set(suite_names())
+    assert not load_suite("deccrl-table3").runnable
+
+
+@pytest.mark.parametrize(
+    ("suite", "row", "metric", "data_set", "figure"),
+    [
+        ("sccl-table1", "BoW + k-means", "acc", "stackoverflow", 18.5),
+        ("sccl-table1", "TF-IDF + k-means", "nmi", "googlenews_s", 83.0),
+        ("sccl-table1", "STCC", "acc", "biomedical", 43.6),
+        ("sccl-table1", "Self-Train", "nmi", "biomedical", 47.1),
+        ("sccl-table1", "HAC-SD", "acc", "tweet", 89.6),
+        ("sccl-table1", "SCCL", "acc", "agnews", 88.2),
+        ("sccl-table1", "SCCL", "nmi", "googlenews_ts", 94.9),
+        ("sccl-table3", "SCCL, WordNet", "acc", "tweet", 70.6),
+        ("sccl-table3", "SCCL, back translation", "nmi", "biomedical", 39.5),
+        ("sccl-table3", "SCCL, contextual", "acc", "searchsnippets", 85.0),
+        ("clusterbert-table2", "ClusterBERT", "acc", "stackoverflow", 79.9),
+        ("clusterbert-table3", "VaSCL + UMAP + k-means", "nmi", "agnews", 55.8),
+        ("clusterbert-table4", "SIF + IDEC (Hadifar et al. 2019)", "acc", "searchsnippets", 77.1),
+        ("deccrl-table2", "DECCRL", "acc", "stackoverflow", 82.3),
+        ("deccrl-table3", "DECCRL without CRL", "nmi", "agnews", 59.2),
+        ("mlm-dec-table1", "IDEC", "purity", "trec6", 26.33),
+        ("mlm-dec-table2", "MLM + DEC with [CLS]", "purity", "dbpedia", 65.18),
+    ],
+)
+def test_published_figures(suite, row, metric, data_set, figure):
+    assert row_of(suite, row).published[metric][data_set] == figure
+
+
+def test_what_a_paper_does_not_report_is_not_there():
+    assert "agnews" not in row_of("sccl-table1", "STCC").published["acc"]
+    assert not row_of("sccl-table1", "MiniLM + k-means").published
+
+
+def test_one_fit_serves_every_table_that_asks_for_it():
+    stackoverflow = DATA_SETS["stackoverflow"]
+    cells = [
+        row_of(suite, name).cell(stackoverflow, STANDARD, 0)
+        for suite, name in (
+            ("sccl-table1", "SCCL"),
+            ("sccl-figure3", "SCCL"),
+            ("sccl-figure5", "Corpus neighbours, 20 %"),
+            ("deccrl-table2", "SCCL"),
+        )
+    ]
+    assert len({cell.key(stackoverflow.sha256) for cell in cells}) == 1
+
+
+def test_tiers_decide_texts_and_parameters():
+    sccl = row_of("sccl-table1", "SCCL")
+    assert sccl.cell(DATA_SETS["agnews"], STANDARD, 0).n_texts == 5000
+    assert sccl.cell(DATA_SETS["tweet"], STANDARD, 0).n_texts is None, "a set below the limit is whole"
+    assert sccl.cell(DATA_SETS["agnews"], STANDARD, 0, n_texts=70).n_texts == 70
+    assert row_of("sccl-table1", "BoW + k-means").cell(DATA_SETS["agnews"], STANDARD, 0).n_texts is None
+    assert sccl.cell(DATA_SETS["agnews"], STANDARD, 0).params == {"n_clusters": 4}
+    papers = sccl.cell(DATA_SETS["biomedical"], PAPER, 4)
+    assert (papers.params["alpha"], papers.params["eta"], papers.params["augmentation"]) == (10.0, 10.0, "contextual")
+    assert "alpha" not in sccl.cell(DATA_SETS["agnews"], PAPER, 4).params
+    wordnet = row_of("sccl-table3", "SCCL, WordNet").cell(DATA_SETS["tweet"], PAPER, 0)
+    assert wordnet.params["augmentation"] == "wordnet", "a row's own parameters win over the preset"
+
+
+def test_a_peers_cell_has_its_options_and_no_method(suite_file):
+    suite_file.write_text(
+        'title = "t"\nsource = "s"\ndata_sets = ["tweet"]\n'
+        '[[rows]]\nname = "B"\npeer = "bertopic"\npeer_options = { topics = "merged" }\n'
+    )
+    cell = load_suite(str(suite_file)).rows[0].cell(DATA_SETS["tweet"], STANDARD, 1)
+    assert (cell.method, cell.peer, cell.params) == (None, "bertopic", {"topics": "merged", "n_clusters": 89})
+
+
+def test_a_suite_of_ones_own(suite_file, data):
+    suite = load_suite(str(suite_file))
+    assert (suite.name, suite.kind, suite.metrics) == ("topics-table", "table", ("acc", "nmi"))
+    cells = [cell for _, cell in suite.cells(TIERS["quick"])]
+    assert [cell.method for cell in cells] == ["bow-kmeans", "tfidf-kmeans"]
+    assert {cell.params["n_clusters"] for cell in cells} == {3}
+    with pytest.raises(ParameterError, match="row 'Later' has no method yet"):
+        suite.rows[2].cell(DATA_SETS["tweet"], STANDARD, 0)
+
+
+HEAD = 'title = "t"\nsource = "s"\ndata_sets = ["tweet"]\n'
+ROW = '[[rows]]\nname = "A"\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("title =", "is not valid TOML"),
+        (ROW, "a suite has no 'title'"),
+        (HEAD, "a suite has no 'rows'"),
+        (HEAD + "colour = 1\n" + ROW, "a suite has the key 'colour'; the keys are title"),
+        (HEAD + "[[rows]]\nmethod = 'kmeans'\n", "row 1 has no 'name'"),
+        (HEAD + ROW + "size = 3\n", "row 1 has the key 'size'"),
+        (HEAD + ROW + "cost = 'free'\n", "row 'A' has cost = 'free'; pass 'cheap' or 'dear'"),
+        (HEAD + ROW + "method = 'magic'\n", "there is no method 'magic'"),
+        (HEAD + ROW + "method = 'kmeans'\nparams = { colour = 1 }\n", "there is no parameter 'colour'"),
+        (HEAD + ROW + "method = 'kmeans'\npeer = 'bertopic'\n", "row 'A' has a method and a peer"),
+        (HEAD + "metrics = ['f1']\n" + ROW, "the metric 'f1' is unknown; pass some of acc, nmi, ari, purity"),
+        (HEAD + ROW + ROW, "two rows are called 'A'"),
+    ],
+)
+def test_a_file_that_does_not_work_is_named(tmp_path, content, message):
+    file = tmp_path / "mine.toml"
+    file.write_text(content)
+    with pytest.raises(ParameterError, match=message) as error:
+        load_suite(str(file))
+    assert "magic" in message or "colour" in message or str(file) in str(error.value)
+
+
+def test_a_preset_that_is_not_there(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(HEAD + ROW + "method = 'sccl'\nparams = { preset = 'best' }\n")
+    with pytest.raises(ParameterError, match="row 'A': 'sccl' has no preset 'best'; its presets: paper"):
+        load_suite(str(file)).rows[0].cell(DATA_SETS["tweet"], STANDARD, 0)
+
+
+def test_no_such_suite(tmp_path):
+    with pytest.raises(ParameterError, match=r"there is no suite 'sccl-table9'; the suites are .*sccl-table1"):
+        load_suite("sccl-table9")
+    with pytest.raises(DataError, match="cannot be read"):
+        load_suite(str(tmp_path / "nowhere.toml"))

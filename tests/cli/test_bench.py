@@ -1,0 +1,174 @@
+"""``shoal bench``: choosing cells, running them, saying what is missing."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from cli_tickets import made_table
+from shoal.bench.runner import Runner, Summary
+
+SUITE = """
+title = "Three topics"
+source = "made up"
+data_sets = ["topics", "absent"]
+quick_data_sets = ["topics"]
+[[rows]]
+name = "BoW"
+method = "bow-kmeans"
+[[rows]]
+name = "TF-IDF"
+method = "tfidf-kmeans"
+[[rows]]
+name = "Tool"
+peer = "bertopic"
+[[rows]]
+name = "Later"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """A folder with a data set, a suite on it, and nothing else to be found."""
+    table = made_table(60)
+    lines = [f"{label}\t{text}" for label, text in zip(table["topic"], table["body"], strict=True)]
+    content = "\n".join(["label\ttext", *lines, ""]).encode()
+    (tmp_path / "topics.tsv.gz").write_bytes(gzip.compress(content, mtime=0))
+    (tmp_path / "mine.toml").write_text(SUITE)
+    monkeypatch.setenv("SHOAL_DATA", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def bench(shoal, folder):
+    """Return a function that runs ``shoal bench`` on that suite."""
+
+    def run(*arguments, suite="mine.toml"):
+        suite = folder / suite if suite.endswith(".toml") else suite
+        return shoal("bench", "--suite", suite, "--results", folder / "bench.jsonl", *arguments)
+
+    return run
+
+
+def planned(answer) -> list[tuple[str, str, int]]:
+    assert answer.code == 0, answer.err
+    return [(cell["data_set"], cell["row"], cell["seed"]) for cell in answer.json["cells"]]
+
+
+def test_a_suite_is_run_once_and_then_left_alone(bench, folder):
+    first = bench("--texts", 45, "--row", "BoW", "--json")
+    assert first.code == 0, first.err
+    expected = {"suites": ["mine"], "tier": "quick", "wanted": 1, "already": 0, "ok": 1}
+    assert expected.items() <= first.json.items()
+    assert "topics · BoW · seed 0: ACC" in first.err
+    (line,) = (folder / "bench.jsonl").read_text().splitlines()
+    assert json.loads(line)["cell"]["n_texts"] == 45
+    second = bench("--texts", 45, "--row", "BoW")
+    assert second.code == 0
+    assert f"All 1 cells are in {folder / 'bench.jsonl'} already; nothing to do." in second.err
+    assert planned(bench("--texts", 45, "--dry-run", "--json")) == [("topics", "TF-IDF", 0)]
+
+
+def test_cells_are_chosen_by_tier_data_set_row_method_peer_and_seed(bench):
+    def plan(*arguments):
+        return planned(bench("--dry-run", "--json", *arguments))
+
+    assert plan() == [("topics", "BoW", 0), ("topics", "TF-IDF", 0)]
+    assert plan("--seeds", "4,2", "--row", "BoW") == [("topics", "BoW", 2), ("topics", "BoW", 4)]
+    assert plan("--method", "tfidf-kmeans") == [("topics", "TF-IDF", 0)]
+    assert plan("--tier", "standard", "--data-set", "topics", "--row", "BoW") == [
+        ("topics", "BoW", n) for n in range(3)
+    ]
+    assert ("topics", "Tool", 0) in plan("--peer", "bertopic")
+    assert plan("--row", "Tool") == [("topics", "Tool", 0)]
+    assert "2 cells to run" in bench("--dry-run").out
+
+
+def test_missing_data_is_a_sentence_and_a_code(bench, folder):
+    answer = bench("--tier", "standard", "--dry-run")
+    assert answer.code == 3
+    assert str(folder / "absent.tsv.gz") in answer.err
+    assert "set SHOAL_DATA to the folder that holds it" in answer.err
+    answer = bench("--dry-run", suite="sccl-table1")
+    assert answer.code == 3
+    assert "or run: shoal bench fetch agnews" in answer.err
+
+
+def test_all_leaves_out_what_is_not_there(bench, folder):
+    answer = bench("--dry-run", suite="all")
+    assert answer.code == 3
+    assert "none of the data sets" in answer.err
+    (folder / "tweet.tsv.gz").write_bytes((folder / "topics.tsv.gz").read_bytes())
+    answer = bench("--dry-run", "--json", suite="all")
+    assert {name for name, _, _ in planned(answer)} == {"tweet"}
+    assert "data set 'agnews' is not in" in answer.err
+    assert "shoal bench fetch agnews" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "suite", "code", "message"),
+    [
+        (["--tier", "slow"], "mine.toml", 4, "there is no tier 'slow'"),
+        (["--seeds", "a"], "mine.toml", 4, "--seeds 'a' are no seeds"),
+        (["--seeds", "0,-1"], "mine.toml", 4, "are no seeds"),
+        (["--row", "Later"], "mine.toml", 4, "the rows that can be run are BoW, TF-IDF, Tool"),
+        (["--data-set", "nowhere"], "mine.toml", 4, "no cell is left to choose from"),
+        (["--jobs", "0"], "mine.toml", 2, "jobs"),
+        ([], "sccl-table9", 4, "there is no suite 'sccl-table9'"),
+        ([], "nowhere.toml", 3, "cannot be read"),
+        ([], "deccrl-table3", 4, "the rows that can be run are none"),
+    ],
+)
+def test_bad_input(bench, arguments, suite, code, message):
+    answer = bench(*arguments, suite=suite)
+    assert answer.code == code
+    assert message in answer.err
+
+
+def test_without_a_suite(shoal):
+    answer = shoal("bench")
+    assert answer.code == 4
+    assert "pass --suite NAME or --suite all. The names: shoal bench list" in answer.err
+
+
+def test_failed_cells_are_told_by_the_exit_code(bench, monkeypatch):
+    monkeypatch.setattr(Runner, "run", lambda self, tasks: Summary(2, 0, {"ok": 1, "failed": 1, "unavailable": 0}))
+    answer = bench()
+    assert answer.code == 1
+    assert "2 cells: 1 ok, 1 failed." in answer.err
+    assert "Failed ones are tried again by the same command." in answer.err
+
+
+def test_threads_are_the_cores_shared_among_the_jobs(bench, monkeypatch):
+    asked = []
+    monkeypatch.setattr("os.cpu_count", lambda: 6)
+    monkeypatch.setattr(Runner, "run", lambda self, tasks: asked.append((self.jobs, self.threads)) or Summary())
+    for arguments in ((), ("--jobs", 2), ("--jobs", 9), ("--jobs", 2, "--threads", 5)):
+        bench(*arguments)
+    assert asked == [(1, 6), (2, 3), (9, 1), (2, 5)]
+
+
+def test_interrupted_it_says_how_to_go_on(bench, monkeypatch):
+    def interrupted(self, tasks):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Runner, "run", interrupted)
+    answer = bench()
+    assert answer.code == 130
+    assert "Interrupted with 2 cells left; the finished ones are kept. The same command goes on" in answer.err
+
+
+def test_list(shoal, folder):
+    answer = shoal("bench", "list", "--json")
+    assert answer.code == 0
+    assert answer.json["suites"]["sccl-table1"]["rows"]["SCCL"] == "sccl"
+    assert answer.json["suites"]["sccl-table1"]["rows"]["HAC-SD"] is None
+    assert answer.json["data_sets"]["tweet"] is False
+    assert "sccl-table1" in shoal("bench", "list").out
+
+
+def test_help_has_examples(shoal):
+    assert "shoal bench --suite sccl-table1 --tier quick" in shoal("bench", "--help").out
