@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from shoal.methods import METHODS
     from shoal.methods.persistence import load
     from shoal.methods.sccl import SCCL
+    from shoal.methods.shoal import Shoal
     from shoal.methods.two_stage import TwoStage
 
 # Imported when first asked for, so that `import shoal` answers at once.
@@ -28,6 +29,7 @@ _HOMES = {
     "Clustering": "shoal.clustering",
     "Corpus": "shoal.corpus",
     "METHODS": "shoal.methods",
+    "Shoal": "shoal.methods.shoal",
     "ShoalError": "shoal.errors",
     "TwoStage": "shoal.methods.two_stage",
     "load": "shoal.methods.persistence",
@@ -39,6 +41,7 @@ __all__ = [
     "Cluster",
     "Clustering",
     "Corpus",
+    "Shoal",
     "ShoalError",
     "TwoStage",
     "__version__",

@@ -95,7 +95,7 @@ class LabelledTexts:
 
 
 def data_folder() -> Path:
-    """Return where the data sets are looked for: ``SHOAL_DATA``, else ``../shared/data``."""
+    """Return the folder that ``SHOAL_DATA`` names; without it, a folder beside the working copy."""
     return Path(os.environ.get("SHOAL_DATA") or "../shared/data").expanduser()
 
 

@@ -117,6 +117,8 @@ class FitResult:
         memory = "" if self.peak_memory_mb is None else f", {self.peak_memory_mb:.0f} MB at the most"
         if self.outcome is not None and self.outcome["rolled_back"]:
             said.append(f"The training made things worse and was rolled back: {self.outcome['reason']}.")
+        elif self.outcome is not None and self.outcome["reason"]:
+            said.append(f"Chosen: {self.outcome['reason']}")
         said.append(f"{self.seconds:.1f} s{memory}.")
         return said
 

@@ -8,6 +8,7 @@ from shoal.clusterers.centroids import (
     fit_spherical_kmeans,
     unit_rows,
 )
+from shoal.clusterers.heads import Heads
 from shoal.clusterers.linkage import LINKAGES, Linkage, fit_linkage
 from shoal.clusterers.mixture import Mixture, fit_mixture
 from shoal.clusterers.neighbour_graph import Neighbourhood, graph_of, nearest_neighbours, smoothed, smoothing_matrix
@@ -16,22 +17,28 @@ from shoal.clusterers.softmax_regression import SoftmaxHead, fit_softmax
 from shoal.clusterers.student_t import StudentT
 from shoal.clusterers.transport import TransportState, cosine_silhouette, fit_transport_kmeans, transport_steps
 from shoal.clusterers.tree import average_linkage_labels
+from shoal.clusterers.two_views import Evidence, Partition, TwoViewOptions, Views, partition_two_views
 
 __all__ = [
     "LINKAGES",
     "Centroids",
     "Clusterer",
+    "Evidence",
+    "Heads",
     "Linkage",
     "Mixture",
     "Neighbourhood",
     "Neighbours",
+    "Partition",
     "Projection",
     "Reducer",
     "SoftmaxHead",
     "State",
     "StudentT",
     "TransportState",
+    "TwoViewOptions",
     "Vectors",
+    "Views",
     "average_linkage_labels",
     "cluster_means",
     "cosine_silhouette",
@@ -46,6 +53,7 @@ __all__ = [
     "fit_umap",
     "graph_of",
     "nearest_neighbours",
+    "partition_two_views",
     "smoothed",
     "smoothing_matrix",
     "squared_distances",

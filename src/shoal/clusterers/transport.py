@@ -64,7 +64,8 @@ def transport_steps(
     """Alternate between assignments of given sizes and the centres of the assignments.
 
     One step, with x the rows, M the centres, b the sizes and g the step's exponent:
-    S = x Mᵀ, Q = Sinkhorn(exp(S / temperature)) with column sums proportional to bᵍ, M = l2(Qᵀx), b = mean of Q.
+    S = x Mᵀ less the best of each row; Q = Sinkhorn(exp(S / temperature)) with column sums proportional to bᵍ;
+    M = l2(Qᵀx); b = the column means of Q.
 
     Parameters
     ----------
@@ -96,8 +97,12 @@ def transport_steps(
     points = np.ascontiguousarray(vectors, dtype=np.float32)
     for exponent in exponents:
         targets = np.maximum(sizes, SMALLEST_SHARE).astype(np.float32) ** np.float32(exponent)
-        scores = torch.from_numpy(points @ centers.T)
-        assignment: Vectors = sinkhorn(scores, torch.from_numpy(targets), temperature, n_iterations).numpy()
+        scores = points @ centers.T
+        # From the row's best downwards: every row then weighs the same in Sinkhorn's first column sums.
+        scores -= scores.max(axis=1, keepdims=True)
+        assignment: Vectors = sinkhorn(
+            torch.from_numpy(scores), torch.from_numpy(targets), temperature, n_iterations
+        ).numpy()
         sizes = assignment.mean(axis=0)
         centers = unit_rows(assignment.T @ points)
     return TransportState(assignment, centers, sizes.astype(np.float32, copy=False))

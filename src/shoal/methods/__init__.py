@@ -11,10 +11,11 @@ from shoal.errors import ParameterError
 from shoal.methods.base import TextClusterer
 from shoal.methods.sccl import PRESETS as SCCL_PRESETS
 from shoal.methods.sccl import SCCL
+from shoal.methods.shoal import Shoal
 from shoal.methods.two_stage import TwoStage
 
 DEFAULT = "kmeans"
-CLASSES: dict[str, type[TextClusterer]] = {cls.__name__: cls for cls in (TwoStage, SCCL)}
+CLASSES: dict[str, type[TextClusterer]] = {cls.__name__: cls for cls in (Shoal, TwoStage, SCCL)}
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,11 @@ class Method:
 _CLUSTERBERT_WORDS = {"clusterbert": {"max_features": 2000, "stop_words": "english"}}
 
 METHODS: dict[str, Method] = {
+    "shoal": Method(
+        Shoal,
+        "meaning and shared words, two views that correct each other; nothing is fine-tuned",
+        "our own (docs/methods/shoal.md)",
+    ),
     "kmeans": Method(
         TwoStage,
         "the encoder's vectors, spherical k-means",

@@ -19,14 +19,14 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from shoal._version import __version__
-from shoal.clusterers import Centroids, Clusterer, Linkage, Mixture, Neighbours, Projection, State, StudentT
+from shoal.clusterers import Centroids, Clusterer, Heads, Linkage, Mixture, Neighbours, Projection, State, StudentT
 from shoal.clustering import Cluster
 from shoal.errors import ParameterError, RunFolderError
 from shoal.methods.base import TextClusterer
 from shoal.run_folder import MODEL, RunFolder
 
 FORMAT, FORMAT_VERSION = "shoal-model", 1
-CLUSTERERS: dict[str, type[Clusterer]] = {kind.kind: kind for kind in (Centroids, Mixture, Linkage, StudentT)}
+CLUSTERERS: dict[str, type[Clusterer]] = {kind.kind: kind for kind in (Centroids, Mixture, Linkage, StudentT, Heads)}
 REDUCERS = {kind.kind: kind for kind in (Projection, Neighbours)}
 _CONFIG, _HEADS = "config.json", "heads.safetensors"
 

@@ -1,0 +1,337 @@
+"""One partition from two views of the same rows: what an encoder says of them, and which words they share.
+
+Every choice is made by evidence that needs no labels, and is written down in :class:`Evidence`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.metrics import adjusted_rand_score
+
+from shoal.clusterers.base import Vectors
+from shoal.clusterers.centroids import fit_spherical_kmeans, unit_rows
+from shoal.clusterers.neighbour_graph import graph_of, nearest_neighbours, smoothed, smoothing_matrix
+from shoal.clusterers.softmax_regression import SoftmaxHead, fit_softmax
+from shoal.clusterers.transport import cosine_silhouette, fit_transport_kmeans, transport_steps
+from shoal.clusterers.tree import average_linkage_labels
+from shoal.functional import sinkhorn
+from shoal.metrics import modularity
+
+Labels = NDArray[np.int64]
+
+# The two views are clustered on their own on this many rows at most: enough to see whether they agree.
+AGREEMENT_ROWS = 5_000
+# Views whose clusterings hardly agree (adjusted Rand index) do not mean the same by near: smoothing over a graph
+# that joins both then blurs what either knows. It is left out below the first value and whole from the second.
+NO_AGREEMENT, FULL_AGREEMENT = 0.1, 0.2
+# Sizes after co-training: nearly those before. The unequal branch keeps its own.
+BALANCED_EXPONENT, UNEQUAL_EXPONENT = 0.9, 1.0
+# Steps that move the borders of the linkage's clusters to where the centres are, sizes kept.
+BORDER_SCHEDULE = (1.0,) * 3
+START, BALANCED, UNEQUAL = "k-means start", "balanced", "unequal"
+
+
+@dataclass(frozen=True)
+class Views:
+    """The same rows seen twice.
+
+    Attributes
+    ----------
+    meaning : ndarray of shape (n, d)
+        Unit rows: the encoder's vectors, centred.
+    words : ndarray of shape (n, e), optional
+        Unit rows: word statistics in few dimensions; None if there are no texts.
+    counts : csr_matrix of shape (n, v), optional
+        Unit rows: the same statistics, a column a word.
+    """
+
+    meaning: Vectors
+    words: Vectors | None = None
+    counts: csr_matrix | None = None
+
+    @property
+    def each(self) -> tuple[Vectors, ...]:
+        """The views there are."""
+        return (self.meaning,) if self.words is None else (self.meaning, self.words)
+
+    @property
+    def joint(self) -> Vectors:
+        """Both side by side, as unit rows."""
+        return unit_rows(np.hstack(self.each))
+
+    def rows(self, rows: NDArray[np.int64]) -> Views:
+        """Return some of the rows."""
+        return Views(
+            self.meaning[rows],
+            None if self.words is None else self.words[rows],
+            None if self.counts is None else self.counts[rows],
+        )
+
+    def graphs(self, n_neighbors: int) -> list[csr_matrix]:
+        """Return each view's own neighbour graph; by words it is that of the counts."""
+        sources: list[Vectors | csr_matrix] = [self.meaning]
+        if self.counts is not None:
+            sources.append(self.counts)
+        return [graph_of(nearest_neighbours(source, n_neighbors)) for source in sources]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What speaks for a partition, without labels.
+
+    Attributes
+    ----------
+    branch : str
+        Which partition it is.
+    modularity : float
+        How many more neighbours share a cluster than by chance (Newman 2004).
+    silhouette : float
+        How far the clusters are apart in both views side by side, before any smoothing.
+    agreement : float or None
+        Adjusted Rand index between the partitions that the same procedure finds in either view alone.
+    """
+
+    branch: str
+    modularity: float
+    silhouette: float
+    agreement: float | None = None
+
+    @property
+    def strength(self) -> float:
+        """Both at once: a partition must explain the neighbours and be apart."""
+        return max(self.modularity, 0.0) * max(self.silhouette, 0.0)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A partition and why it is this one.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n,)
+        The cluster of each row.
+    assignment : ndarray of shape (n, n_clusters)
+        How sure each is; rows sum to 1.
+    start : ndarray of shape (n,)
+        Labels of k-means on the first view.
+    smoothing : float
+        How far the neighbour graph was trusted, from 0 to 1.
+    evidence : list of Evidence
+        For every partition that was weighed.
+    reason : str
+        One sentence.
+    """
+
+    labels: Labels
+    assignment: Vectors
+    start: Labels
+    smoothing: float
+    evidence: tuple[Evidence, ...]
+    reason: str
+
+    def as_facts(self) -> dict[str, Any]:
+        """Return the story as plain values."""
+        weighed = [{**asdict(each), "strength": each.strength} for each in self.evidence]
+        return {"smoothing": self.smoothing, "reason": self.reason, "weighed": weighed}
+
+
+@dataclass(frozen=True)
+class TwoViewOptions:
+    """The constants of the procedure; the estimator documents them."""
+
+    n_neighbors: int = 10
+    smoothing_steps: int = 2
+    n_init: int = 5
+    temperature: float = 0.05
+    sure_share: float = 0.8
+
+
+class _Partitioner:
+    """The procedure on one set of rows, with its graph."""
+
+    def __init__(self, views: Views, n_clusters: int, options: TwoViewOptions, smoothing: float = 1.0) -> None:
+        self.views, self.n_clusters, self.options = views, n_clusters, options
+        graphs = views.graphs(options.n_neighbors)
+        self.graph = sum(graphs[1:], graphs[0])
+        self.joint = views.joint
+        self.matrix = smoothing_matrix(self.graph)
+        self.smooth = smoothed(self.joint, self.matrix, options.smoothing_steps, smoothing)
+
+    def balanced(self, rng: np.random.RandomState, n_init: int) -> Vectors:
+        """Clusters of nearly equal sizes, let go step by step."""
+        return fit_transport_kmeans(
+            self.smooth,
+            self.n_clusters,
+            rng,
+            judge_vectors=self.joint,
+            n_init=n_init,
+            temperature=self.options.temperature,
+        ).assignment
+
+    def unequal(self) -> Vectors:
+        """Clusters of any sizes: average linkage, its borders then moved to where the centres are."""
+        labels = average_linkage_labels(self.smooth, self.n_clusters)
+        one_hot = np.eye(self.n_clusters, dtype=np.float32)[labels]
+        sizes = one_hot.mean(axis=0)
+        centers = unit_rows(one_hot.T @ self.smooth)
+        return transport_steps(
+            self.smooth, centers, sizes, BORDER_SCHEDULE, temperature=self.options.temperature
+        ).assignment
+
+    def cotrained(self, assignment: Vectors, exponent: float) -> Vectors:
+        """Let the sure rows of each cluster teach a head in each view, and the heads assign all rows together."""
+        labels = assignment.argmax(axis=1)
+        sure = sure_rows(assignment, self.options.sure_share)
+        log_probabilities = mean_log_probabilities(
+            [fit_softmax(view[sure], labels[sure], self.n_clusters) for view in self.views.each], self.views.each
+        )
+        sizes = np.bincount(labels, minlength=self.n_clusters).clip(1e-3) ** exponent
+        spread = np.asarray(self.matrix @ log_probabilities, dtype=np.float32)
+        scores = torch.from_numpy(spread - spread.max(axis=1, keepdims=True))  # few sweeps: begin with each row's best
+        taught: Vectors = sinkhorn(scores, torch.from_numpy(sizes), temperature=1.0, n_iterations=20).numpy()
+        return taught
+
+    def evidence(self, branch: str, labels: Labels, agreement: float | None = None) -> Evidence:
+        """Weigh a partition."""
+        return Evidence(branch, modularity(self.graph, labels), cosine_silhouette(self.joint, labels), agreement)
+
+
+def partition_two_views(
+    views: Views, n_clusters: int, rng: np.random.RandomState, options: TwoViewOptions | None = None
+) -> Partition:
+    """Find one partition of rows that are seen in two views.
+
+    1. Either view is clustered alone, on a sample, with balanced and with unequal clusters. How well the two
+       balanced partitions agree says how far the joint neighbour graph can be trusted.
+    2. The rows, joined and smoothed over the graph, are clustered in both ways.
+    3. Unequal clusters are taken if at least two of three witnesses prefer them: agreement of the views,
+       modularity, silhouette.
+    4. One round of co-training between the views; kept if modularity times silhouette does not fall.
+    5. If k-means on the first view has the stronger evidence after all, it is the answer.
+
+    Parameters
+    ----------
+    views : Views
+        The rows.
+    n_clusters : int
+        The number of clusters.
+    rng : RandomState
+        All randomness comes from it.
+    options : TwoViewOptions, optional
+        The constants.
+
+    Returns
+    -------
+    Partition
+
+    Examples
+    --------
+    >>> rng = np.random.RandomState(0)
+    >>> meaning = unit_rows(np.repeat(np.eye(3), 20, axis=0) + rng.normal(scale=0.1, size=(60, 3)))
+    >>> found = partition_two_views(Views(meaning.astype(np.float32)), 3, np.random.RandomState(0))
+    >>> np.bincount(found.labels).tolist()
+    [20, 20, 20]
+    """
+    options = options or TwoViewOptions()
+    start = fit_spherical_kmeans(views.meaning, n_clusters, rng, n_init=options.n_init)
+    start_labels: Labels = start.scores(views.meaning).argmax(axis=1)
+    agreement = {BALANCED: None, UNEQUAL: None} if views.words is None else _agreements(views, n_clusters, rng, options)
+    trusted = agreement[BALANCED]
+    smoothing = 1.0 if trusted is None else _trust(trusted)
+    parts = _Partitioner(views, n_clusters, options, smoothing)
+
+    found = {BALANCED: parts.balanced(rng, options.n_init), UNEQUAL: parts.unequal()}
+    weighed = {
+        branch: parts.evidence(branch, assignment.argmax(axis=1), agreement[branch])
+        for branch, assignment in found.items()
+    }
+    witnesses = _witnesses(weighed[BALANCED], weighed[UNEQUAL])
+    branch = UNEQUAL if sum(witnesses.values()) * 2 > len(witnesses) else BALANCED
+    assignment, best = found[branch], weighed[branch]
+    reason = f"{branch} clusters: {_told(witnesses, branch)}"
+
+    exponent = UNEQUAL_EXPONENT if branch == UNEQUAL else BALANCED_EXPONENT
+    taught = parts.cotrained(assignment, exponent)
+    after = parts.evidence(f"{branch}, co-trained", taught.argmax(axis=1))
+    if after.strength >= best.strength:
+        assignment, best, reason = taught, after, f"{reason}; co-training between the views kept"
+    else:
+        reason = f"{reason}; co-training between the views dropped, its evidence was weaker"
+    before = parts.evidence(START, start_labels)
+    if before.strength > best.strength:
+        assignment = np.eye(n_clusters, dtype=np.float32)[start_labels]
+        reason = f"k-means, whose evidence ({before.strength:.3f}) was stronger than that of {branch} clusters"
+    labels: Labels = assignment.argmax(axis=1)
+    return Partition(labels, assignment, start_labels, smoothing, (*weighed.values(), after, before), reason + ".")
+
+
+def sure_rows(assignment: Vectors, share: float) -> NDArray[np.bool_]:
+    """Mark the surest rows of each cluster: this share of it, one at least.
+
+    Examples
+    --------
+    >>> sure_rows(np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]]), 0.5).tolist()
+    [True, False, True]
+    """
+    labels, confidence = assignment.argmax(axis=1), assignment.max(axis=1)
+    order = np.lexsort((-confidence, labels))
+    sizes = np.bincount(labels, minlength=assignment.shape[1])
+    place = np.empty(len(labels), dtype=np.int64)
+    place[order] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    sure: NDArray[np.bool_] = place < np.ceil(share * sizes)[labels]
+    return sure
+
+
+def mean_log_probabilities(heads: Sequence[SoftmaxHead], views: Sequence[Vectors]) -> Vectors:
+    """Return what the heads say together: the mean of their log-probabilities, a head for each view."""
+    total: Vectors = np.mean(
+        [head.log_probabilities(view) for head, view in zip(heads, views, strict=True)], axis=0, dtype=np.float32
+    )
+    return total
+
+
+def _agreements(
+    views: Views, n_clusters: int, rng: np.random.RandomState, options: TwoViewOptions
+) -> dict[str, float | None]:
+    """Cluster each view alone, both ways, on a sample, and compare."""
+    n = len(views.meaning)
+    sample = views.rows(np.sort(rng.permutation(n)[:AGREEMENT_ROWS])) if n > AGREEMENT_ROWS else views
+    alone = [
+        _Partitioner(Views(sample.meaning), n_clusters, options),
+        _Partitioner(Views(sample.words), n_clusters, options),  # type: ignore[arg-type]
+    ]
+    balanced = [part.balanced(rng, n_init=2).argmax(axis=1) for part in alone]
+    unequal = [part.unequal().argmax(axis=1) for part in alone]
+    return {
+        BALANCED: float(adjusted_rand_score(*balanced)),
+        UNEQUAL: float(adjusted_rand_score(*unequal)),
+    }
+
+
+def _trust(agreement: float) -> float:
+    """Return how far a graph that joins both views is trusted, from 0 to 1."""
+    return float(np.clip((agreement - NO_AGREEMENT) / (FULL_AGREEMENT - NO_AGREEMENT), 0, 1))
+
+
+def _witnesses(balanced: Evidence, unequal: Evidence) -> dict[str, bool]:
+    """Return which witnesses prefer the unequal clusters."""
+    witnesses = {
+        "modularity": unequal.modularity > balanced.modularity,
+        "silhouette": unequal.silhouette > balanced.silhouette,
+    }
+    if unequal.agreement is not None and balanced.agreement is not None:
+        witnesses["agreement of the views"] = unequal.agreement > balanced.agreement
+    return witnesses
+
+
+def _told(witnesses: dict[str, bool], branch: str) -> str:
+    """Say who was for it."""
+    said = [name for name, unequal in witnesses.items() if unequal == (branch == UNEQUAL)]
+    return f"preferred by {', '.join(said)}" if said else "no witness against them"

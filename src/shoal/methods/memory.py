@@ -1,0 +1,70 @@
+"""Rows a model was fitted on, known again by their content."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+
+from shoal.methods.inputs import Rows
+
+_FILE = "memory.safetensors"
+
+
+def row_keys(rows: Rows) -> NDArray[np.uint64]:
+    """Return a number for each row: the same for texts that differ only in case and white space.
+
+    Rows without texts are known by their vectors.
+
+    Examples
+    --------
+    >>> keys = row_keys(Rows(np.ones(3, dtype=bool), ["A  fish", "a fish", "a dish"], None))
+    >>> bool(keys[0] == keys[1]), bool(keys[1] == keys[2])
+    (True, False)
+    """
+    if rows.texts is not None:
+        contents = (" ".join(text.lower().split()).encode("utf-8", "surrogatepass") for text in rows.texts)
+    elif rows.vectors is not None:
+        contents = (vector.tobytes() for vector in np.ascontiguousarray(rows.vectors, dtype=np.float32))
+    digests = b"".join(hashlib.blake2b(content, digest_size=8).digest() for content in contents)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+class Memory:
+    """Which cluster each known row has.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64
+        Distinct, in rising order.
+    labels : ndarray of int64
+        Their clusters.
+    of_texts : bool
+        Whether the keys are those of texts.
+    """
+
+    def __init__(self, keys: NDArray[np.uint64], labels: NDArray[np.int64], of_texts: bool) -> None:
+        order = np.argsort(keys, kind="stable")
+        self.keys, self.labels, self.of_texts = keys[order], labels[order], of_texts
+
+    def recall(self, rows: Rows) -> NDArray[np.int64]:
+        """Return the cluster of each row that is known, -1 for the others."""
+        if self.of_texts != (rows.texts is not None):
+            return np.full(len(rows), -1, dtype=np.int64)
+        keys = row_keys(rows)
+        places = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
+        return np.where(self.keys[places] == keys, self.labels[places], -1)
+
+    def save(self, folder: Path) -> None:
+        """Write it into ``folder``."""
+        kind = np.array([self.of_texts])
+        save_file({"keys": self.keys, "labels": self.labels, "of_texts": kind}, folder / _FILE)
+
+    @classmethod
+    def load(cls, folder: Path) -> Memory:
+        """Undo :meth:`save`."""
+        arrays = load_file(folder / _FILE)
+        return cls(arrays["keys"], arrays["labels"], bool(arrays["of_texts"][0]))

@@ -1,0 +1,117 @@
+"""The promises of Shoal's own method beyond those of every method."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from tiny_backbone import tiny_backbone
+
+import shoal
+from shoal import Shoal
+from shoal.errors import DataError, ParameterError
+from shoal.metrics import accuracy
+
+
+@parametrize_with_checks([Shoal(3, n_init=1)])
+def test_it_is_a_scikit_learn_estimator(estimator, check):
+    check(estimator)
+
+
+def made_texts(n_each: int, seed: int = 0) -> tuple[list[str], list[int]]:
+    rng = np.random.RandomState(seed)
+    topics = [
+        "goal match team striker league cup",
+        "flour oven bread butter yeast dough",
+        "kernel driver memory thread socket linux",
+    ]
+    texts, labels = [], []
+    for label, topic in enumerate(topics):
+        words = topic.split()
+        for number in range(n_each):
+            texts.append(" ".join(rng.permutation(words)[:4]) + f" {label}{number}")
+            labels.append(label)
+    return texts, labels
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    texts, _ = made_texts(1)
+    return tiny_backbone(tmp_path_factory.mktemp("backbone"), words=sorted({w for t in texts for w in t.split()}))
+
+
+@pytest.fixture(scope="module")
+def fitted(folder):
+    texts, labels = made_texts(30)
+    return Shoal(3, backbone=folder).fit(texts), texts, labels
+
+
+def test_it_finds_the_topics(fitted):
+    model, _, labels = fitted
+    assert accuracy(labels, model.labels_) > 0.95
+
+
+def test_new_texts_go_where_their_like_are(fitted):
+    model, _, _ = fitted
+    texts, labels = made_texts(10, seed=5)
+    assert accuracy(labels, model.predict(texts)) > 0.9
+
+
+def test_case_and_white_space_change_nothing(fitted):
+    model, texts, _ = fitted
+    assert (model.predict([f"  {text.upper()} " for text in texts]) == model.labels_).all()
+
+
+def test_copies_share_a_cluster_and_count_once(folder):
+    texts, _ = made_texts(12)
+    once = Shoal(3, backbone=folder).fit(texts)
+    often = Shoal(3, backbone=folder).fit(texts + [texts[0].title()] * 40)
+    assert len(set(often.labels_[len(texts) :].tolist()) | {often.labels_[0]}) == 1
+    assert accuracy(once.labels_, often.labels_[: len(texts)]) == 1
+
+
+def test_it_says_why(fitted):
+    model, _, _ = fitted
+    assert model.outcome_["reason"].endswith(".")
+    assert {each["branch"] for each in model.outcome_["weighed"]} >= {"balanced", "unequal", "k-means start"}
+    chosen = max(each["strength"] for each in model.outcome_["weighed"] if each["branch"].startswith("balanced"))
+    start = next(each["strength"] for each in model.outcome_["weighed"] if each["branch"] == "k-means start")
+    assert chosen >= start or "k-means" in model.outcome_["reason"]
+
+
+def test_words_find_what_vectors_of_noise_cannot(tmp_path):
+    texts, labels = made_texts(20)
+    vectors = np.random.RandomState(0).normal(size=(len(texts), 8)).astype(np.float32)
+    model = Shoal(3).fit(texts, vectors=vectors)
+    assert accuracy(labels, model.labels_) > 0.8 > 0.6 > accuracy(labels, model.start_labels_)
+    model.save(tmp_path / "model")
+    assert (shoal.load(tmp_path / "model").predict(texts, vectors=vectors) == model.labels_).all()
+    with pytest.raises(DataError):
+        model.predict(texts)
+    with pytest.raises(ParameterError, match="pass the texts too"):
+        model.predict(vectors)
+
+
+def test_one_text_and_one_cluster(folder):
+    assert Shoal(1, backbone=folder).fit(["a lonely text"]).labels_.tolist() == [0]
+    assert Shoal(2, backbone=folder).fit(["goal match", "oven bread"]).labels_.tolist() in ([0, 1], [1, 0])
+
+
+def test_more_clusters_than_differing_texts_is_refused(folder):
+    with pytest.raises(ParameterError, match="n_clusters=2 but only 1 texts differ"):
+        Shoal(2, backbone=folder).fit(["A fish", "a  fish"])
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"n_neighbors": 0}, "n_neighbors=0"),
+        ({"temperature": 0}, "temperature=0"),
+        ({"sure_share": 1.5}, "sure_share=1.5"),
+        ({"pooling": "max"}, "pooling='max'"),
+        ({"n_init": True}, "n_init=True"),
+    ],
+)
+def test_a_bad_parameter_is_named(params, said, folder):
+    with pytest.raises(ParameterError, match=said):
+        Shoal(2, **{"backbone": folder, **params}).fit(["goal match", "oven bread", "kernel driver"])
