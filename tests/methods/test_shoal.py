@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tiny_backbone import tiny_backbone
 
 import shoal
 from shoal import Shoal
 from shoal.errors import DataError, ParameterError
 from shoal.metrics import accuracy
+from tiny_backbone import tiny_backbone
 
 
 @parametrize_with_checks([Shoal(3, n_init=1)])

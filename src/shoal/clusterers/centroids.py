@@ -143,11 +143,10 @@ def _spherical_lloyd(points: Vectors, centers: Vectors, max_iter: int) -> tuple[
 
 def _mean_directions(points: Vectors, labels: NDArray[np.int64], n_clusters: int, nearest: Vectors) -> Vectors:
     """Return each cluster's mean direction; an empty cluster restarts at the point farthest from its centre."""
-    order = np.argsort(labels, kind="stable")
-    occupied, starts = np.unique(labels[order], return_index=True)
-    centers = np.zeros((n_clusters, points.shape[1]), dtype=np.float32)
-    centers[occupied] = np.add.reduceat(points[order], starts, axis=0)
-    empty = np.setdiff1d(np.arange(n_clusters), occupied)
+    each = np.arange(len(labels))
+    members = csr_matrix((np.ones(len(labels), np.float32), (labels, each)), shape=(n_clusters, len(labels)))
+    centers: Vectors = members @ points
+    empty = np.flatnonzero(np.bincount(labels, minlength=n_clusters) == 0)
     centers[empty] = points[np.argsort(nearest, kind="stable")[: len(empty)]]
     return unit_rows(centers)
 
