@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.clusterers import Heads, fit_softmax
+
+
+def test_views_are_split_by_the_heads_widths_and_a_state_gives_the_same_scores():
+    rng = np.random.RandomState(0)
+    labels = np.arange(60) % 3
+    left = np.eye(3, 5, dtype=np.float32)[labels] + rng.normal(scale=0.1, size=(60, 5)).astype(np.float32)
+    right = np.eye(3, 4, dtype=np.float32)[labels] + rng.normal(scale=0.1, size=(60, 4)).astype(np.float32)
+    heads = Heads([fit_softmax(left, labels, 3), fit_softmax(right, labels, 3)], np.zeros((3, 9), np.float32))
+    rows = np.hstack([left, right])
+    expected = (heads.heads[0].log_probabilities(left) + heads.heads[1].log_probabilities(right)) / 2
+    np.testing.assert_allclose(heads.scores(rows), expected, rtol=1e-5)
+    assert (heads.scores(rows).argmax(axis=1) == labels).all()
+    np.testing.assert_array_equal(Heads.from_state(heads.state()).scores(rows), heads.scores(rows))

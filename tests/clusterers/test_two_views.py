@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from shoal.clusterers import Evidence, TwoViewOptions, Views, partition_two_views, unit_rows
+from shoal.clusterers import two_views as room
+from shoal.clusterers.softmax_regression import SoftmaxHead
+from shoal.clusterers.two_views import BALANCED, UNEQUAL, mean_log_probabilities, sure_rows
+from shoal.metrics import accuracy
+
+
+def groups(sizes, dimension=20, noise=0.15, seed=0):
+    """Unit rows around axes, and the number of each row's axis."""
+    rng = np.random.RandomState(seed)
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    points = np.eye(len(sizes), dimension)[labels] + rng.normal(scale=noise, size=(len(labels), dimension))
+    return unit_rows(points.astype(np.float32)), labels
+
+
+def two(sizes, **kwargs):
+    meaning, labels = groups(sizes, seed=0, **kwargs)
+    words, _ = groups(sizes, seed=1, **kwargs)
+    return Views(meaning, words, csr_matrix(words.clip(0))), labels
+
+
+def test_views_side_by_side_are_unit_rows():
+    views, _ = two([5, 5])
+    assert views.joint.shape == (10, 40)
+    np.testing.assert_allclose(np.linalg.norm(views.joint, axis=1), 1, rtol=1e-5)
+    assert len(views.rows(np.array([1, 3])).meaning) == 2
+
+
+def test_clear_clusters_are_found_and_the_same_seed_finds_them_again():
+    views, labels = two([40, 30, 20])
+    found = partition_two_views(views, 3, np.random.RandomState(0))
+    assert accuracy(labels, found.labels) == 1
+    again = partition_two_views(views, 3, np.random.RandomState(0))
+    np.testing.assert_array_equal(found.labels, again.labels)
+    np.testing.assert_allclose(found.assignment.sum(axis=1), 1, rtol=1e-5)
+
+
+def test_many_clusters_of_very_unequal_sizes_take_the_unequal_branch():
+    sizes = [80, 60, 40, 20, 10, 6, 5, 4, 4, 3]
+    views, labels = two(sizes, dimension=30, noise=0.12)
+    found = partition_two_views(views, len(sizes), np.random.RandomState(0))
+    assert found.reason.startswith(UNEQUAL)
+    assert accuracy(labels, found.labels) > 0.97
+
+
+def test_a_view_that_knows_other_neighbours_switches_the_smoothing_off():
+    meaning, labels = groups([40, 40, 40])
+    shuffled = np.random.RandomState(3).permutation(120)
+    words = groups([40, 40, 40], seed=1)[0][shuffled]
+    found = partition_two_views(Views(meaning, words, csr_matrix(words.clip(0))), 3, np.random.RandomState(0))
+    assert found.smoothing == 0
+    agreeing, _ = two([40, 40, 40])
+    assert partition_two_views(agreeing, 3, np.random.RandomState(0)).smoothing == 1
+
+
+def test_one_view_is_enough():
+    meaning, labels = groups([30, 30])
+    found = partition_two_views(Views(meaning), 2, np.random.RandomState(0))
+    assert accuracy(labels, found.labels) == 1
+    assert all(each.agreement is None for each in found.evidence)
+
+
+def test_the_answer_is_never_weaker_than_the_kmeans_start(monkeypatch):
+    views, _ = two([30, 30, 30])
+    bad = np.eye(3, dtype=np.float32)[np.arange(90) % 3]  # as if both branches had failed
+    monkeypatch.setattr(room._Partitioner, "balanced", lambda self, rng, n_init: bad[: len(self.joint)])
+    monkeypatch.setattr(room._Partitioner, "unequal", lambda self: bad[: len(self.joint)])
+    monkeypatch.setattr(room._Partitioner, "cotrained", lambda self, assignment, exponent: assignment)
+    found = partition_two_views(views, 3, np.random.RandomState(0))
+    np.testing.assert_array_equal(found.labels, found.start)
+    assert found.reason.startswith("k-means, whose evidence")
+
+
+def test_two_of_three_witnesses_decide():
+    balanced = Evidence(BALANCED, modularity=0.6, silhouette=0.20, agreement=0.5)
+    assert sum(room._witnesses(balanced, Evidence(UNEQUAL, 0.7, 0.21, 0.4)).values()) == 2
+    assert sum(room._witnesses(balanced, Evidence(UNEQUAL, 0.5, 0.21, 0.4)).values()) == 1
+
+
+def test_evidence_is_weak_if_either_part_is():
+    assert Evidence("x", 0.5, 0.5).strength == pytest.approx(0.25)
+    assert Evidence("x", -0.5, -0.5).strength == 0
+
+
+def test_sure_rows_take_a_share_of_every_cluster():
+    assignment = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4], [0.4, 0.6]])
+    assert sure_rows(assignment, 0.5).tolist() == [True, True, False, False, True]
+    assert sure_rows(assignment, 1.0).all()
+
+
+def test_heads_speak_by_the_mean_of_their_logarithms():
+    one = SoftmaxHead(np.zeros((1, 2), np.float32), np.log(np.array([0.8, 0.2], np.float32)))
+    other = SoftmaxHead(np.zeros((1, 2), np.float32), np.log(np.array([0.5, 0.5], np.float32)))
+    row = np.ones((1, 1), np.float32)
+    said = mean_log_probabilities([one, other], [row, row])
+    np.testing.assert_allclose(said, [[np.log(0.8 * 0.5) / 2, np.log(0.2 * 0.5) / 2]], rtol=1e-5)
+
+
+def test_the_sample_for_the_agreement_is_bounded(monkeypatch):
+    monkeypatch.setattr(room, "AGREEMENT_ROWS", 40)
+    seen = []
+    kept = room._Partitioner.__init__
+
+    def spy(self, views, *rest):
+        seen.append(len(views.meaning))
+        kept(self, views, *rest)
+
+    monkeypatch.setattr(room._Partitioner, "__init__", spy)
+    views, _ = two([40, 40])
+    partition_two_views(views, 2, np.random.RandomState(0), TwoViewOptions(n_init=1))
+    assert seen == [40, 40, 80]
