@@ -71,7 +71,7 @@ def test_every_command_of_the_readme(in_folder, monkeypatch, capsys):
             main()
         assert ending.value.code in (0, None), f"{command}: {capsys.readouterr().err}"
     assert (in_folder / "sorted.parquet").is_file()
-    assert (in_folder / "runs" / "tickets-kmeans-1" / "assignments.csv").is_file()
+    assert (in_folder / "runs" / "tickets-shoal-1" / "assignments.csv").is_file()
 
 
 def test_the_two_commands_exist():

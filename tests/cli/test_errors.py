@@ -108,7 +108,7 @@ class TestRefusedParameters:
                 "n_clusters=13 but the corpus has 12 texts, 12 of them distinct; pass n_clusters <= 12.",
             ),
             (["--clusters", "0"], "n_clusters=0 but the least is 1"),
-            (["--method", "kmaens"], "there is no method 'kmaens'; the methods are kmeans"),
+            (["--method", "kmaens"], "there is no method 'kmaens'; the methods are shoal"),
             (["--preset", "sccl"], "method 'tfidf-kmeans' has no preset 'sccl'; its presets: clusterbert."),
             (["--set", "n_int=3"], "there is no parameter 'n_int'; the parameters are n_clusters"),
             (["--set", "n_init"], "--set 'n_init' is not of the form name=value"),

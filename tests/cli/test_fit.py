@@ -219,7 +219,7 @@ class TestOutput:
             *("--out", tmp_path / "run", "--json"),
         )
         assert answer.code == 0, answer.err
-        assert (answer.json["method"], answer.json["truncated"]) == ("kmeans", 2)
+        assert (answer.json["method"], answer.json["truncated"]) == ("shoal", 2)
         info = json.loads((tmp_path / "run" / "run.json").read_text())
         assert (info["truncated"], info["parameters"]["backbone"]) == (2, backbone)
 

@@ -26,7 +26,7 @@ def test_presets_only_use_parameters_that_exist():
 def test_the_table_names_every_method_and_marks_the_default(shoal):
     answer = shoal("methods")
     assert all(name in answer.out for name in METHODS)
-    assert "kmeans *" in answer.out
+    assert "shoal *" in answer.out
     assert "the default" in answer.err
 
 
@@ -50,4 +50,4 @@ def test_every_parameter_has_a_meaning(shoal):
 def test_unknown_method(shoal):
     answer = shoal("methods", "kmaens")
     assert answer.code == 4
-    assert "there is no method 'kmaens'; the methods are kmeans" in answer.err
+    assert "there is no method 'kmaens'; the methods are shoal" in answer.err

@@ -50,7 +50,7 @@ def test_many_clusters_of_very_unequal_sizes_take_the_unequal_branch():
 
 
 def test_a_view_that_knows_other_neighbours_switches_the_smoothing_off():
-    meaning, labels = groups([40, 40, 40])
+    meaning, _ = groups([40, 40, 40])
     shuffled = np.random.RandomState(3).permutation(120)
     words = groups([40, 40, 40], seed=1)[0][shuffled]
     found = partition_two_views(Views(meaning, words, csr_matrix(words.clip(0))), 3, np.random.RandomState(0))

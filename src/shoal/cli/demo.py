@@ -19,7 +19,7 @@ Examples:
 def demo(
     out: Path | None = typer.Option(None, help="The run folder.  [default: runs/demo-N]", show_default=False),
     overwrite: bool = typer.Option(False, help="Replace the run folder if it exists."),
-    method: str | None = typer.Option(None, help="See `shoal methods`.  [default: kmeans]", show_default=False),
+    method: str | None = typer.Option(None, help="See `shoal methods`.  [default: shoal]", show_default=False),
     json: bool = typer.Option(False, help="Print the result as one JSON object."),
 ) -> None:
     """Cluster the first sentences of the standard library's docstrings, and see what comes out.

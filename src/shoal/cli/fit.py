@@ -30,7 +30,7 @@ def fit(
     text: str | None = typer.Option(None, help="The column with the texts; found by itself if only one fits."),
     id: str | None = typer.Option(None, help="A column with ids."),
     label: str | None = typer.Option(None, help="A column with known classes, for scores and nothing else."),
-    method: str | None = typer.Option(None, help="See `shoal methods`.  [default: kmeans]", show_default=False),
+    method: str | None = typer.Option(None, help="See `shoal methods`.  [default: shoal]", show_default=False),
     preset: str | None = typer.Option(None, help="A method's named set of parameters."),
     clusters: int | None = typer.Option(None, help="The number of clusters.  [default: 8]", show_default=False),
     set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable."),

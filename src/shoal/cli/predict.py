@@ -11,9 +11,9 @@ import typer
 EXAMPLES = """
 Examples:
 
-    shoal predict runs/tickets-kmeans-1 new.csv --text body --out sorted.csv
+    shoal predict runs/tickets-shoal-1 new.csv --text body --out sorted.csv
 
-    echo "my parcel is late" | shoal predict runs/tickets-kmeans-1 - --json
+    echo "my parcel is late" | shoal predict runs/tickets-shoal-1 - --json
 """
 
 

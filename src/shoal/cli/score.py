@@ -7,7 +7,7 @@ import typer
 EXAMPLES = """
 Examples:
 
-    shoal score runs/tickets-kmeans-1/assignments.csv --label topic --cluster cluster
+    shoal score runs/tickets-shoal-1/assignments.csv --label topic --cluster cluster
 
     shoal score any.parquet --label class --cluster group --json
 """

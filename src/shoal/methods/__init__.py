@@ -14,7 +14,7 @@ from shoal.methods.sccl import SCCL
 from shoal.methods.shoal import Shoal
 from shoal.methods.two_stage import TwoStage
 
-DEFAULT = "kmeans"
+DEFAULT = "shoal"
 CLASSES: dict[str, type[TextClusterer]] = {cls.__name__: cls for cls in (Shoal, TwoStage, SCCL)}
 
 
