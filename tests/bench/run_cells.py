@@ -1,4 +1,4 @@
-"""A runner that can be started as a process of its own, and killed: FILE of results, cells as JSON."""
+"""A runner of stand-in cells, to be started as a process of its own, and killed: FILE of results, cells as JSON."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import json
 import sys
 from pathlib import Path
 
+from shoal.bench import runner
 from shoal.bench.cell import Cell
-from shoal.bench.data_sets import data_folder
 from shoal.bench.results import Results
-from shoal.bench.runner import Runner, Task
 
 if __name__ == "__main__":
-    tasks = [Task(Cell.of(cell), sha256, "row", "cheap", 60) for cell, sha256 in json.loads(sys.argv[2])]
-    summary = Runner(Results(Path(sys.argv[1])), data_folder=data_folder()).run(tasks)
+    runner._COMMAND = (sys.executable, str(Path(__file__).with_name("stand_in_cell.py")))
+    tasks = [runner.Task(Cell.of(cell), sha256, "row", "cheap", 60) for cell, sha256 in json.loads(sys.argv[2])]
+    file = Path(sys.argv[1])
+    summary = runner.Runner(Results(file), data_folder=file.parent).run(tasks)
     sys.stdout.write(json.dumps({"ok": summary.ended["ok"], "elsewhere": summary.elsewhere}))

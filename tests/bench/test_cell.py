@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from shoal.bench.cell import Cell, one_line, run
+from shoal.bench.cell import Cell, run
 from shoal.bench.data_sets import find_data_set
+from shoal.errors import DataError
 
 CELL = Cell("tfidf-kmeans", {"n_clusters": 3, "n_init": 2}, "topics", None, 0)
 
@@ -67,16 +68,5 @@ def test_what_goes_wrong_is_in_the_record(data):
     hub = run(Cell("kmeans", {"n_clusters": 3, "backbone": "nobody/has-this-model"}, "topics", None, 0))
     assert hub["status"] == "unavailable"
     assert "nobody/has-this-model" in hub["reason"]
-
-
-@pytest.mark.parametrize(
-    ("reason", "line"),
-    [
-        ("a\n  b", "a b"),
-        ("no file '/home/me/x.txt'", "no file '…'"),
-        ("(/a/b) is a/b at https://x.org/a/b", "(…) is a/b at https://x.org/a/b"),
-        ("x" * 900, "x" * 500),
-    ],
-)
-def test_a_reason_is_one_line_without_folders(reason, line):
-    assert one_line(reason) == line
+    with pytest.raises(DataError, match="data set 'nowhere'"):  # without data there is no key
+        run(replace(CELL, data_set="nowhere"))

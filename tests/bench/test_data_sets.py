@@ -86,7 +86,7 @@ def test_bad_files_are_sentences(tmp_path):
         DATA_SETS["tweet"].load(tmp_path)
     assert str(tmp_path / "tweet.tsv.gz") in str(missing.value)
     assert "set SHOAL_DATA to the folder that holds it, or run: shoal bench fetch tweet" in str(missing.value)
-    with pytest.raises(DataError, match=r"data set 'nowhere': there is no file .*the known ones are agnews"):
+    with pytest.raises(DataError, match=r"data set 'nowhere': there is no file .*or use one of agnews"):
         find_data_set("nowhere", tmp_path)
     (tmp_path / "torn.tsv.gz").write_bytes(gzip.compress(b"label\ttext\na\tone\n")[:-9])
     with pytest.raises(DataError, match=r"data set 'torn': .* cannot be read"):
@@ -98,8 +98,11 @@ def test_bad_files_are_sentences(tmp_path):
     with pytest.raises(DataError, match=r"1 of 2 texts in .* have no label"):
         find_data_set("half", tmp_path)
     (tmp_path / "other.tsv.gz").write_bytes(gzip.compress(b"class\ttext\na\tone\n"))
-    with pytest.raises(DataError, match="no column 'label'"):
+    with pytest.raises(DataError, match=r"data set 'other', .*other.tsv.gz: no column 'label'.* label<TAB>text"):
         find_data_set("other", tmp_path)
+    (tmp_path / "empty.tsv.gz").write_bytes(gzip.compress(b""))
+    with pytest.raises(DataError, match="data set 'empty', "):
+        find_data_set("empty", tmp_path)
 
 
 def test_a_declared_set_is_found_without_its_file():

@@ -243,6 +243,15 @@ def test_pauses_grow(site, tmp_path, monkeypatch):
     assert slept == [1.0, 4.0]
 
 
+def test_what_is_going_on_is_told(site, monkeypatch):
+    site.put("/x", b"12345", 503)
+    monkeypatch.setattr(fetching, "_CHUNK_BYTES", 3)
+    told = []
+    url = HOMES["tweet"].urls[0].partition("/jackyin12")[0] + "/x"
+    assert fetching._download(url, "tweet", told.append) == b"12345"
+    assert told == ["HTTP Error 503: Service Unavailable; again in 0 s", "0.0 MB", "0.0 MB"]
+
+
 def test_a_missing_file_is_said_at_once(site, tmp_path):
     with pytest.raises(DataError, match=r"data/Tweet could not be downloaded .*404.*tweet\.tsv\.gz into the folder"):
         fetch(["tweet"], tmp_path)

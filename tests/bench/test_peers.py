@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import runpy
+import shutil
 import subprocess
 import sys
 import threading
@@ -203,11 +204,20 @@ def test_two_at_once_build_it_once(monkeypatch):
     assert pythons == [peer.python] * 3
 
 
-def test_a_package_that_cannot_be_had_is_said_with_pips_own_words(tmp_path, monkeypatch):
+def test_a_package_that_cannot_be_had_is_said_with_pips_own_words(tool, tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     peer = Peer("fishy", ("shoal-has-no-such-package==1.0",), tmp_path / "run.py", "")
+    run = environment._run
+
+    def copied(command, peer, tell):
+        """Copy the tool's environment in place of making another."""
+        if "venv" not in command:
+            return run(command, peer, tell)
+        shutil.copytree(tool.folder, peer.folder, symlinks=True, ignore=shutil.ignore_patterns(environment._MARKER))
+
+    monkeypatch.setattr(environment, "_run", copied)
     with pytest.raises(ShoalError) as error:
         ensure_environment(peer)
     message = str(error.value)
@@ -230,6 +240,7 @@ def test_torch_comes_first_and_limits_what_follows(monkeypatch):
     _venv, first, second = commands
     limits = peer.folder / "constraints.txt"
     assert first[-1] == "torch==2.13.0"
+    assert "--constraint" not in first, "pip would call a package that it cannot find a conflict"
     assert not any(part.startswith("torch==") for part in second)
     assert second[second.index("--constraint") + 1] == str(limits)
     assert limits.read_text() == "torch==2.13.0\n"
@@ -263,22 +274,38 @@ def test_it_reads_vectors_if_they_are_there(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="parents that die")
 def test_it_ends_when_nobody_waits_for_it(tmp_path):
-    import psutil
-
-    script = tmp_path / "run.py"
-    script.write_text("import time\nPACKAGES = ()\ndef prepare(n_clusters, seed):\n    time.sleep(60)\n")
+    script, held = tmp_path / "run.py", tmp_path / "held"
+    script.write_text(
+        f"import fcntl, time\nPACKAGES = ()\nfile = open({str(held)!r}, 'w')\n"
+        "def prepare(n_clusters, seed):\n    fcntl.flock(file, fcntl.LOCK_EX)\n    time.sleep(60)\n"
+    )
     (tmp_path / "texts.json").write_text("[]")
     (tmp_path / "request.json").write_text('{"n_clusters": 2, "seed": 0, "options": {}}')
     command = [sys.executable, "-I", answer.__file__, str(script), str(tmp_path)]
-    starter = f"import subprocess; p = subprocess.Popen({command!r}); print(p.pid, flush=True); p.wait()"
-    with subprocess.Popen([sys.executable, "-c", starter], stdout=subprocess.PIPE, text=True) as parent:
-        child = psutil.Process(int(parent.stdout.readline()))
-        time.sleep(0.5)  # until it knows its parent
+    starter = f"import subprocess; subprocess.run({command!r})"
+
+    def wait_until(is_held):
+        deadline = time.monotonic() + 30
+        while held.exists() < is_held or _is_locked(held) != is_held:
+            assert time.monotonic() < deadline, "it is still there" if is_held else "it never came"
+            time.sleep(0.05)
+
+    with subprocess.Popen([sys.executable, "-c", starter]) as parent:
+        wait_until(True)
         parent.kill()
-    deadline = time.monotonic() + 10
-    while child.is_running() and child.status() != psutil.STATUS_ZOMBIE:
-        assert time.monotonic() < deadline, "it is still there"
-        time.sleep(0.1)
+    wait_until(False)
+
+
+def _is_locked(file: Path) -> bool:
+    """Tell whether a living process holds the lock on a file."""
+    import fcntl
+
+    with file.open() as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 # --- the tools ------------------------------------------------------------------------------------------------------

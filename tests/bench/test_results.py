@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 
 import pytest
 
-from shoal.bench.results import Results
+from shoal.bench.results import Results, one_line
 from shoal.errors import DataError
 
 
@@ -41,7 +42,6 @@ def test_the_last_good_record_of_a_cell_counts(results):
     results.append(entry("a", n=2))
     results.append(entry("b", "failed", n=1))
     results.append(entry("b", "unavailable", n=2))
-    results.append({"schema": 1, "kind": "speed"})
     known = results.by_key()
     assert known.keys() == {"a", "b"}
     assert (known["a"]["status"], known["a"]["n"]) == ("ok", 2)
@@ -62,25 +62,62 @@ def test_a_torn_line_is_moved_aside_and_said(results):
     assert "was torn off in the middle; it was moved to" in results.append(entry("b"))
     assert [record["key"] for record in results.records()] == ["a", "b"]
     assert results.file.with_name("bench.jsonl.torn").read_bytes() == b'{"schema": 1, "key": "to\n'
-    assert results.heal() == ""
+    assert results.prepare() == ""
 
 
 def test_a_whole_line_without_its_end_is_kept(results):
     results.append(entry("a"))
     with results.file.open("ab") as stream:
         stream.write(json.dumps(entry("b")).encode())
-    assert "had no end; it was ended" in results.heal()
+    assert "had no end; it was ended" in results.prepare()
     results.append(entry("c"))
     assert [record["key"] for record in results.records()] == ["a", "b", "c"]
     assert not results.file.with_name("bench.jsonl.torn").exists()
 
 
-def test_a_line_that_is_no_record_is_named(results):
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<<<<<<< HEAD",
+        "[1, 2]",
+        '{"hello": "world"}',
+        '{"schema": 1, "status": "ok"}',
+        '{"schema": 1, "key": 3, "status": "ok"}',
+        '{"schema": 1, "key": "a", "status": "fine"}',
+        '{"schema": 2, "key": "a", "status": "ok"}',
+    ],
+)
+def test_a_line_that_is_no_record_is_named(results, line):
     results.append(entry("a"))
-    for nonsense in ("<<<<<<< HEAD", "[1, 2]"):
-        results.file.write_text(f"{json.dumps(entry('a'))}\n{nonsense}\n{json.dumps(entry('b'))}\n")
-        with pytest.raises(DataError, match=r"line 2 of .*bench.jsonl is not a JSON object; mend or remove"):
-            results.records()
+    results.file.write_text(f"{json.dumps(entry('a'))}\n\n{line}\n{json.dumps(entry('b'))}\n")
+    with pytest.raises(DataError, match=r"line 3 of .*bench.jsonl is not a record of schema 1; mend or remove"):
+        results.records()
+
+
+def test_a_file_from_windows_is_read(results):
+    results.append(entry("a"))
+    results.file.write_bytes(b"\xef\xbb\xbf" + results.file.read_bytes().replace(b"\n", b"\r\n"))
+    assert [record["key"] for record in results.records()] == ["a"]
+
+
+def test_whether_it_can_be_written_is_known_before(results, tmp_path):
+    assert results.prepare() == ""
+    assert results.records() == []
+    results.file.unlink()
+    results.file.mkdir()
+    with pytest.raises(DataError, match=r"cannot be written to .*bench.jsonl \(Is a directory\); name another"):
+        results.prepare()
+    with pytest.raises(DataError, match=r"cannot be read \(Is a directory\)"):
+        results.records()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_file_that_may_only_be_read_is_said(results):
+    results.append(entry("a"))
+    results.file.chmod(0o444)
+    with pytest.raises(DataError, match="Permission denied"):
+        results.prepare()
+    assert [record["key"] for record in results.records()] == ["a"]
 
 
 def test_several_processes_append_at_once(results):
@@ -93,3 +130,16 @@ def test_several_processes_append_at_once(results):
     assert sorted(record["key"] for record in results.records()) == sorted(
         f"{worker}-{i}" for worker in range(4) for i in range(40)
     )
+
+
+@pytest.mark.parametrize(
+    ("reason", "line"),
+    [
+        ("a\n  b", "a b"),
+        ("no file '/home/me/x.txt'", "no file '…'"),
+        ("(/a/b) is a/b at https://x.org/a/b", "(…) is a/b at https://x.org/a/b"),
+        ("x" * 900, "x" * 500),
+    ],
+)
+def test_a_reason_is_one_line_without_folders(reason, line):
+    assert one_line(reason) == line

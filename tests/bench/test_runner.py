@@ -1,4 +1,4 @@
-"""The runner: real processes, killed, doubled, repeated."""
+"""The runner: real processes, killed, doubled, repeated; what they measure is made up."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import psutil
 import pytest
+from filelock import FileLock, Timeout
 
+from bench.stand_in_cell import SHA256
+from shoal.bench import runner as module
 from shoal.bench.cell import Cell
-from shoal.bench.data_sets import find_data_set
 from shoal.bench.results import Results
 from shoal.bench.runner import Runner, Task, in_order, is_done
+from shoal.errors import DataError
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
-
-
-def made_cell(seed: int = 0, **params) -> Cell:
-    return Cell("bow-kmeans", {"n_clusters": 3, "n_init": 1, **params}, "topics", None, seed)
+STAND_IN = (sys.executable, str(Path(__file__).with_name("stand_in_cell.py")))
 
 
 @pytest.fixture
@@ -31,11 +30,13 @@ def results(tmp_path) -> Results:
     return Results(tmp_path / "bench.jsonl")
 
 
-@pytest.fixture
-def task(data):
-    """Return a function that makes a task of a cell."""
-    sha256 = find_data_set("topics").sha256
-    return lambda cell, row="row", cost="cheap": Task(cell, sha256, row, cost, 60)
+@pytest.fixture(autouse=True)
+def _stand_in(monkeypatch):
+    monkeypatch.setattr(module, "_COMMAND", STAND_IN)
+
+
+def made_task(seed: int = 0, row: str = "row", cost: str = "cheap", **params) -> Task:
+    return Task(Cell(None, params, "made-up", None, seed, "stand-in"), SHA256, row, cost, 60)
 
 
 def start(results: Results, tasks: list[Task]) -> subprocess.Popen[str]:
@@ -45,30 +46,30 @@ def start(results: Results, tasks: list[Task]) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def wait_for(found, process: subprocess.Popen[str]):
-    """Wait until ``found()`` is true while the process runs; return what it gave."""
-    deadline = time.monotonic() + 90
-    while time.monotonic() < deadline and process.poll() is None:
-        answer = found()
-        if answer:
-            return answer
+def is_held(file: Path) -> bool:
+    """Tell whether a living process holds the lock."""
+    try:
+        FileLock(file).acquire(timeout=0).lock.release()
+    except Timeout:
+        return True
+    return False
+
+
+def wait_until(happened) -> None:
+    deadline = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < deadline, "it never happened"
         time.sleep(0.02)
-    raise AssertionError(f"it never happened: {process.communicate()}")
 
 
-def children(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    return psutil.Process(process.pid).children()
+def test_cheap_cells_come_first_then_seeds_and_each_cell_once():
+    dear, second, first = made_task(cost="dear", size=9), made_task(1), made_task()
+    ordered = in_order([dear, second, first, made_task(row="again")])
+    assert ordered == [first, second, dear]
 
 
-def test_cheap_cells_come_first_then_seeds_and_each_cell_once(task):
-    dear, second, first = made_cell(0, n_init=5), made_cell(1), made_cell(0)
-    ordered = in_order([task(dear, "D", "dear"), task(second), task(first), task(first, "again")])
-    assert [each.cell for each in ordered] == [first, second, dear]
-    assert ordered[0].row == "row"
-
-
-def test_done_means_ok_with_the_parameters_of_today(task):
-    wanted = task(made_cell())
+def test_done_means_ok_with_the_parameters_of_today():
+    wanted = Task(Cell("bow-kmeans", {"n_clusters": 3, "n_init": 1}, "topics", None, 0), SHA256, "row", "cheap", 60)
     record = {"status": "ok", "settings": wanted.cell.settings()}
     assert is_done(wanted, {wanted.key: record})
     assert not is_done(wanted, {})
@@ -79,63 +80,90 @@ def test_done_means_ok_with_the_parameters_of_today(task):
     assert not is_done(wanted, {wanted.key: record | {"settings": {**older, "max_features": 7}}}), "another default"
 
 
-def test_what_is_done_is_left_alone_and_what_failed_is_tried_again(task, data, results):
-    tasks = [task(made_cell()), task(made_cell(n_clusters=100)), task(Cell("bow-kmeans", {}, "nowhere", None, 0))]
+def test_what_is_done_is_left_alone_and_what_failed_is_tried_again(results, tmp_path):
+    tasks = [made_task(), made_task(status="failed"), made_task(status="unavailable"), made_task(dies=3)]
     lines: list[str] = []
-    runner = Runner(results, jobs=2, threads=1, data_folder=data, say=lines.append)
+    runner = Runner(results, jobs=2, threads=3, data_folder=tmp_path / "data", say=lines.append)
     first = runner.run(tasks)
-    assert (first.wanted, first.already, first.ended) == (3, 0, {"ok": 1, "failed": 2, "unavailable": 0})
-    ok, failed, dead = (results.by_key()[each.key] for each in tasks)
-    assert (ok["status"], ok["threads"], ok["scores"]["acc"]) == ("ok", 1, 100.0)
-    assert failed["reason"].startswith("ParameterError: n_clusters=100")
-    assert dead["reason"].startswith("the process ended with code 1: shoal.errors.DataError: data set 'nowhere'")
-    assert any(line.startswith("topics · row · seed 0: ACC 100.0  NMI 100.0  (") for line in lines)
-    assert any("failed: ParameterError: n_clusters=100" in line for line in lines)
+    assert (first.wanted, first.already, first.ended) == (4, 0, {"ok": 1, "failed": 2, "unavailable": 1})
+    ok, failed, _, dead = (results.by_key()[each.key] for each in tasks)
+    assert (ok["threads"], ok["data"]) == ("3", str(tmp_path / "data")), "threads are pinned, the data named"
+    assert (failed["status"], dead["status"]) == ("failed", "failed")
+    assert dead["reason"] == "the process ended with code 3: it hurts"
+    assert "made-up · row · seed 0: ACC 90.0  NMI 80.0  (1 s, 2 MB)" in lines
+    assert "made-up · row · seed 0: failed: made up" in lines
 
     size = results.file.stat().st_size
-    started = runner.run(tasks[:1])
-    assert (started.already, sum(started.ended.values())) == (1, 0)
+    second = runner.run(tasks[:1])
+    assert (second.already, sum(second.ended.values())) == (1, 0)
     assert results.file.stat().st_size == size
-    again = runner.run([tasks[0], tasks[2]])
+    again = runner.run([tasks[0], tasks[3]])
     assert (again.already, again.ended["failed"]) == (1, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("last_words", ["bye!", "[1]"])
+def test_a_last_line_that_is_no_record_is_a_failure_of_its_cell(results, tmp_path, monkeypatch, last_words):
+    monkeypatch.setattr(module, "_COMMAND", (*STAND_IN, last_words))
+    assert Runner(results, data_folder=tmp_path).run([made_task()]).ended["failed"] == 1
+    assert results.records()[0]["reason"] == "the process ended with code 0: it said nothing"
+
+
+def test_results_that_cannot_be_written_are_said_before_anything_is_run(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(Runner, "_child", lambda *_: pytest.fail("started"))
+    with pytest.raises(DataError, match=r"cannot be (read|written).*Not a directory"):
+        Runner(Results(tmp_path / "file" / "bench.jsonl"), data_folder=tmp_path).run([made_task()])
+
+
+def test_a_cell_that_another_runner_ends_meanwhile_is_not_run_again(results, tmp_path, monkeypatch):
+    task = made_task()
+
+    class Busy(Results):
+        def by_key(self):
+            known = super().by_key()
+            if not known:  # just after this runner has looked
+                self.append({"schema": 1, "key": task.key, "status": "ok"})
+            return known
+
+    monkeypatch.setattr(Runner, "_child", lambda *_: pytest.fail("started"))
+    assert Runner(Busy(results.file), data_folder=tmp_path).run([task]).elsewhere == 1
+
+
 @posix_only
-def test_interrupted_and_killed_it_goes_on_and_nothing_is_left_running(task, data, results):
-    tasks = [task(made_cell(seed)) for seed in range(2)]
-    interrupted = start(results, tasks)
-    running = wait_for(lambda: children(interrupted), interrupted)
+def test_interrupted_and_killed_it_goes_on_and_nothing_is_left_running(results, tmp_path):
+    alive = [tmp_path / f"{number}.lock" for number in range(4)]
+    first, slow = made_task(), [made_task(1, alive=str(file), seconds=60) for file in alive]
+
+    interrupted = start(results, slow[:1])
+    wait_until(lambda: alive[0].exists() and is_held(alive[0]))
     interrupted.send_signal(signal.SIGINT)
     interrupted.communicate(timeout=30)
     assert interrupted.returncode != 0
-    assert not any(child.is_running() for child in running), "ended before the runner"
+    assert not is_held(alive[0]), "ended before the runner"
 
-    killed = start(results, tasks)
-    wait_for(results.records, killed)
-    running = wait_for(lambda: children(killed), killed)
+    killed = start(results, [first, slow[1]])
+    wait_until(lambda: alive[1].exists() and is_held(alive[1]))
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
-    _, alive = psutil.wait_procs(running, timeout=30)
-    assert not alive, "a cell ends with its runner"
+    wait_until(lambda: not is_held(alive[1]))  # a cell ends with its runner
+    assert len(results.records()) == 1
     with results.file.open("ab") as stream:
         stream.write(b'{"schema": 1, "key"')  # as if it had been killed while it wrote
 
     lines: list[str] = []
-    summary = Runner(results, jobs=2, data_folder=data, say=lines.append).run(tasks)
+    tasks = [first, made_task(2)]
+    summary = Runner(results, jobs=2, data_folder=tmp_path, say=lines.append).run(tasks)
     assert (summary.already, summary.ended["ok"]) == (1, 1)
     assert "was torn off in the middle" in lines[0]
     assert Counter(record["key"] for record in results.records()) == {each.key: 1 for each in tasks}
 
 
-@pytest.mark.slow
-def test_two_at_once_share_the_work(task, data, results):
-    tasks = [task(made_cell(seed)) for seed in range(2)]
+def test_two_at_once_share_the_work(results):
+    tasks = [made_task(seed, seconds=0.2) for seed in range(4)]
     runners = [start(results, tasks) for _ in range(2)]
-    answers = [runner.communicate(timeout=120) for runner in runners]
+    answers = [runner.communicate(timeout=60) for runner in runners]
     assert [runner.returncode for runner in runners] == [0, 0], answers
     told = [json.loads(out) for out, _ in answers]
-    assert sum(each["ok"] for each in told) == 2
-    assert all(each["ok"] + each["elsewhere"] == 2 for each in told)
+    assert sum(each["ok"] for each in told) == 4
     assert Counter(record["key"] for record in results.records()) == {each.key: 1 for each in tasks}
     assert all(record["status"] == "ok" for record in results.records())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from dataclasses import replace
+from functools import cache
 from itertools import count
 
 import numpy as np
@@ -31,9 +32,9 @@ from shoal.bench.speed import (
 from shoal.bench.speed import run as speed_run
 from shoal.bench.speed.texts import JITTER, read_texts, source_of, varied_texts, varied_vectors
 from shoal.cli import bench_speed
-from shoal.demo_texts import DemoText
+from shoal.demo_texts import DemoText, standard_library_texts
 from shoal.encoder.transformer import TransformerEncoder
-from shoal.errors import ParameterError
+from shoal.errors import DataError, ParameterError
 from tiny_backbone import tiny_backbone
 
 TINY = replace(SPEED_TIERS["quick"], n_texts=40, repeats=2, batch_size=20, sizes=(40, 80))
@@ -143,7 +144,8 @@ def test_made_vectors_are_unit_vectors_near_the_given_ones():
     np.testing.assert_array_equal(varied_vectors(given, 9), made[:9])
 
 
-def test_without_data_sets_the_texts_are_docstrings_long_and_short():
+def test_without_data_sets_the_texts_are_docstrings_long_and_short(monkeypatch):
+    monkeypatch.setattr("shoal.bench.speed.texts.standard_library_texts", cache(standard_library_texts))  # parse once
     titles, sentences = (read_texts(source_of(kind)) for kind in ("titles", "sentences"))
     assert (source_of("titles"), source_of("sentences")) == ("short docstrings", "long docstrings")
     assert max(len(text.split()) for text in titles) <= min(len(text.split()) for text in sentences)
@@ -430,6 +432,15 @@ def test_interrupted_it_says_how_to_go_on(speed, monkeypatch):
     answer = speed("--measure", "fit")
     assert answer.exit_code == 130
     assert "goes on from here" in answer.stderr
+
+
+def test_results_that_cannot_be_written_are_said_before_anything_is_measured(tmp_path, made_up_runs):
+    with pytest.raises(DataError, match="cannot be read"):
+        run_speed(SpeedOptions(TINY, threads=1), Results(tmp_path))
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError):
+        run_speed(SpeedOptions(TINY, threads=1), Results(tmp_path / "file" / "bench.jsonl"))
+    assert not made_up_runs
 
 
 def test_wrong_sizes_are_a_sentence(speed):

@@ -121,42 +121,6 @@ def test_a_suite_of_ones_own(suite_file, data):
         suite.rows[2].cell(DATA_SETS["tweet"], STANDARD, 0)
 
 
-HEAD = 'title = "t"\nsource = "s"\ndata_sets = ["tweet"]\n'
-ROW = '[[rows]]\nname = "A"\n'
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("title =", "is not valid TOML"),
-        (ROW, "a suite has no 'title'"),
-        (HEAD, "a suite has no 'rows'"),
-        (HEAD + "colour = 1\n" + ROW, "a suite has the key 'colour'; the keys are title"),
-        (HEAD + "[[rows]]\nmethod = 'kmeans'\n", "row 1 has no 'name'"),
-        (HEAD + ROW + "size = 3\n", "row 1 has the key 'size'"),
-        (HEAD + ROW + "cost = 'free'\n", "row 'A' has cost = 'free'; pass 'cheap' or 'dear'"),
-        (HEAD + ROW + "method = 'magic'\n", "there is no method 'magic'"),
-        (HEAD + ROW + "method = 'kmeans'\nparams = { colour = 1 }\n", "there is no parameter 'colour'"),
-        (HEAD + ROW + "method = 'kmeans'\npeer = 'bertopic'\n", "row 'A' has a method and a peer"),
-        (HEAD + "metrics = ['f1']\n" + ROW, "the metric 'f1' is unknown; pass some of acc, nmi, ari, purity"),
-        (HEAD + ROW + ROW, "two rows are called 'A'"),
-    ],
-)
-def test_a_file_that_does_not_work_is_named(tmp_path, content, message):
-    file = tmp_path / "mine.toml"
-    file.write_text(content)
-    with pytest.raises(ParameterError, match=message) as error:
-        load_suite(str(file))
-    assert "magic" in message or "colour" in message or str(file) in str(error.value)
-
-
-def test_a_preset_that_is_not_there(tmp_path):
-    file = tmp_path / "mine.toml"
-    file.write_text(HEAD + ROW + "method = 'sccl'\nparams = { preset = 'best' }\n")
-    with pytest.raises(ParameterError, match="row 'A': 'sccl' has no preset 'best'; its presets: paper"):
-        load_suite(str(file)).rows[0].cell(DATA_SETS["tweet"], STANDARD, 0)
-
-
 def test_no_such_suite(tmp_path):
     with pytest.raises(ParameterError, match=r"there is no suite 'sccl-table9'; the suites are .*sccl-table1"):
         load_suite("sccl-table9")

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+from rich.progress import Progress
 
 from cli_tickets import made_table
 from shoal.bench.runner import Runner, Summary
+from shoal.cli import bench_speed
 
 SUITE = """
 title = "Three topics"
@@ -59,13 +63,14 @@ def planned(answer) -> list[tuple[str, str, int]]:
 
 
 def test_a_suite_is_run_once_and_then_left_alone(bench, folder):
-    first = bench("--texts", 45, "--row", "BoW", "--json")
+    first = bench("--texts", 45, "--row", "BoW", "--threads", 1, "--json")
     assert first.code == 0, first.err
     expected = {"suites": ["mine"], "tier": "quick", "wanted": 1, "already": 0, "ok": 1}
     assert expected.items() <= first.json.items()
     assert "topics · BoW · seed 0: ACC" in first.err
     (line,) = (folder / "bench.jsonl").read_text().splitlines()
-    assert json.loads(line)["cell"]["n_texts"] == 45
+    record = json.loads(line)
+    assert (record["cell"]["n_texts"], record["threads"], record["reason"]) == (45, 1, "")
     second = bench("--texts", 45, "--row", "BoW")
     assert second.code == 0
     assert f"All 1 cells are in {folder / 'bench.jsonl'} already; nothing to do." in second.err
@@ -98,14 +103,30 @@ def test_missing_data_is_a_sentence_and_a_code(bench, folder):
 
 
 def test_all_leaves_out_what_is_not_there(bench, folder):
-    answer = bench("--dry-run", suite="all")
+    answer = bench("--dry-run", "--method", "sccl", suite="all")
     assert answer.code == 3
     assert "none of the data sets" in answer.err
     (folder / "tweet.tsv.gz").write_bytes((folder / "topics.tsv.gz").read_bytes())
     answer = bench("--dry-run", "--json", suite="all")
     assert {name for name, _, _ in planned(answer)} == {"tweet"}
-    assert "data set 'agnews' is not in" in answer.err
-    assert "shoal bench fetch agnews" in answer.err
+    assert "agnews" in answer.json["left_out"]
+    assert "shoal bench fetch" in answer.err
+    assert "agnews" in answer.err
+
+
+def test_without_any_data_all_is_the_speed_suite(bench):
+    answer = bench("--dry-run", "--json", suite="all")
+    assert planned(answer) == []
+    assert {measure["texts"] for measure in answer.json["measures"]} == {"short docstrings", "long docstrings"}
+    assert "Left out" in answer.err
+    shown = bench("--dry-run", suite="all").out
+    assert "12 measures to take" in shown
+    assert "cells to run" not in shown
+
+
+def test_the_plan_of_the_speed_suite(bench):
+    answer = bench("--dry-run", "--json", suite="speed")
+    assert (answer.json["cells"], len(answer.json["measures"])) == ([], 12)
 
 
 @pytest.mark.parametrize(
@@ -114,18 +135,28 @@ def test_all_leaves_out_what_is_not_there(bench, folder):
         (["--tier", "slow"], "mine.toml", 4, "there is no tier 'slow'"),
         (["--seeds", "a"], "mine.toml", 4, "--seeds 'a' are no seeds"),
         (["--seeds", "0,-1"], "mine.toml", 4, "are no seeds"),
-        (["--row", "Later"], "mine.toml", 4, "the rows that can be run are BoW, TF-IDF, Tool"),
-        (["--data-set", "nowhere"], "mine.toml", 4, "no cell is left to choose from"),
+        (["--seeds", "4294967296"], "mine.toml", 4, "from 0 to 4294967295"),
+        (["--row", "Later"], "mine.toml", 4, "no row 'Later' that can be run; it has: BoW, TF-IDF, Tool"),
+        (["--data-set", "nowhere"], "mine.toml", 4, "no data set 'nowhere'"),
+        (["--row", "BoW", "--row", "Bow"], "mine.toml", 4, "no row 'Bow'"),
+        (["--peer", "fish"], "mine.toml", 4, "no peer 'fish' that can be run; it has: bertopic"),
         (["--jobs", "0"], "mine.toml", 2, "jobs"),
         ([], "sccl-table9", 4, "there is no suite 'sccl-table9'"),
         ([], "nowhere.toml", 3, "cannot be read"),
-        ([], "deccrl-table3", 4, "the rows that can be run are none"),
+        ([], "deccrl-table3", 4, "no row is left to run"),
     ],
 )
 def test_bad_input(bench, arguments, suite, code, message):
     answer = bench(*arguments, suite=suite)
     assert answer.code == code
     assert message in answer.err
+
+
+def test_results_that_cannot_be_written(shoal, folder, monkeypatch):
+    monkeypatch.setattr(Runner, "_child", lambda *_: pytest.fail("started"))
+    answer = shoal("bench", "--suite", folder / "mine.toml", "--results", folder)
+    assert answer.code == 3
+    assert "Is a directory" in answer.err
 
 
 def test_without_a_suite(shoal):
@@ -170,5 +201,17 @@ def test_list(shoal, folder):
     assert "sccl-table1" in shoal("bench", "list").out
 
 
-def test_help_has_examples(shoal):
-    assert "shoal bench --suite sccl-table1 --tier quick" in shoal("bench", "--help").out
+def test_help_has_examples_and_says_where_data_is_looked_for(shoal):
+    said = shoal("bench", "--help").out
+    assert "shoal bench --suite sccl-table1 --tier quick" in said
+    assert "SHOAL_DATA" in said
+
+
+def test_lines_are_printed_above_the_progress_bar():
+    shown = io.StringIO()
+    with Progress(console=Console(file=shown, force_terminal=True, width=80)) as bar:
+        bar.add_task("working", total=2)
+        bar.refresh()
+        bench_speed.tell("one is done")
+    erase = "\x1b[2K"
+    assert f"{erase}one is done\n" in shown.getvalue()

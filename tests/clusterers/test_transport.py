@@ -93,7 +93,9 @@ def test_the_start_with_the_best_silhouette_in_the_judges_space_is_relaxed(cloud
     best = int(np.argmax(silhouettes))
     assert best != int(np.argmax(own)), "the judge should matter here"
     expected = transport_steps(points, states[best].centers, sizes, transport.RELAX_SCHEDULE)
-    found = fit_transport_kmeans(points, 5, np.random.RandomState(5), judge_vectors=judge, n_init=4)
+    found = fit_transport_kmeans(
+        points, 5, np.random.RandomState(5), judge=lambda labels: cosine_silhouette(judge, labels), n_init=4
+    )
     np.testing.assert_array_equal(found.assignment, expected.assignment)
 
 

@@ -63,7 +63,7 @@ def test_one_view_is_enough():
     meaning, labels = groups([30, 30])
     found = partition_two_views(Views(meaning), 2, np.random.RandomState(0))
     assert accuracy(labels, found.labels) == 1
-    assert all(each.agreement is None for each in found.evidence)
+    assert (found.agreement, found.smoothing) == (None, 1.0)
 
 
 def test_the_answer_is_never_weaker_than_the_kmeans_start(monkeypatch):
@@ -77,10 +77,11 @@ def test_the_answer_is_never_weaker_than_the_kmeans_start(monkeypatch):
     assert found.reason.startswith("k-means, whose evidence")
 
 
-def test_two_of_three_witnesses_decide():
-    balanced = Evidence(BALANCED, modularity=0.6, silhouette=0.20, agreement=0.5)
-    assert sum(room._witnesses(balanced, Evidence(UNEQUAL, 0.7, 0.21, 0.4)).values()) == 2
-    assert sum(room._witnesses(balanced, Evidence(UNEQUAL, 0.5, 0.21, 0.4)).values()) == 1
+def test_unequal_clusters_need_both_witnesses():
+    balanced = Evidence(BALANCED, modularity=0.6, silhouette=0.20)
+    assert room._choice(balanced, Evidence(UNEQUAL, 0.7, 0.21))[0] == UNEQUAL
+    for weaker in (Evidence(UNEQUAL, 0.5, 0.21), Evidence(UNEQUAL, 0.7, 0.19), balanced):
+        assert room._choice(balanced, weaker)[0] == BALANCED
 
 
 def test_evidence_is_weak_if_either_part_is():

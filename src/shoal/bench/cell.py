@@ -5,26 +5,16 @@ Each cell has a process of its own, so that peak memory is its own and a crash i
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
 import math
-import os
-import re
-import signal
-import sys
-import threading
-import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from shoal.bench.results import FAILED, OK, SCHEMA, UNAVAILABLE, Record
+from shoal.bench.child import answer
+from shoal.bench.results import FAILED, OK, SCHEMA, UNAVAILABLE, Record, key_of, one_line
 from shoal.errors import MissingExtraError, ModelError
-
-# Set by the runner to its process id: a cell whose runner has died ends too, so that nobody runs it twice.
-RUNNER = "SHOAL_BENCH_RUNNER"
 
 
 @dataclass(frozen=True)
@@ -71,8 +61,7 @@ class Cell:
 
     def key(self, data_sha256: str) -> str:
         """Return what names this fit on this content; no table and no tier is part of it."""
-        canonical = json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        return hashlib.sha256((canonical + data_sha256).encode()).hexdigest()[:16]
+        return key_of(self.as_dict(), data_sha256)
 
     def settings(self) -> dict[str, Any]:
         """Return every parameter of the method as it would be now, defaults included; of a peer its options."""
@@ -133,17 +122,6 @@ def blank_record(cell: Cell, data_sha256: str) -> Record:
     }
 
 
-def one_line(reason: str) -> str:
-    """Return a reason as one line without the names of folders, which are nobody's business.
-
-    Examples
-    --------
-    >>> one_line("model 'a/b' is not in /home/me/models/x;   see https://x.org/y")
-    "model 'a/b' is not in …; see https://x.org/y"
-    """
-    return re.sub(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+[^\s'\",;:)]*", "…", " ".join(reason.split()))[:500]
-
-
 def _finite(value: Any) -> Any:
     """Replace what JSON has no word for by None."""
     if isinstance(value, Mapping):
@@ -153,24 +131,5 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def end_with(runner: int) -> None:
-    """End this process, and what it has started, when the runner that started it is gone."""
-    while os.getppid() == runner:
-        time.sleep(0.5)
-    if os.name == "posix" and os.getpgrp() == os.getpid():  # a group of its own, nobody else's
-        os.killpg(0, signal.SIGKILL)
-    os._exit(1)
-
-
-def main() -> None:
-    """Read a cell from standard input and print its record as the last line of standard output."""
-    if RUNNER in os.environ:
-        threading.Thread(target=end_with, args=(int(os.environ[RUNNER]),), daemon=True).start()
-    cell = Cell.of(json.load(sys.stdin))
-    with contextlib.redirect_stdout(sys.stderr):  # libraries may talk
-        record = run(cell)
-    sys.stdout.write("\n" + json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    answer(lambda question: run(Cell.of(question)))

@@ -151,15 +151,16 @@ def _read(file: Path) -> LabelledTexts:
     try:
         content = gzip.decompress(file.read_bytes())
     except FileNotFoundError:
-        remedy = (
-            f"run: shoal bench fetch {name}" if name in DATA_SETS else f"the known ones are {', '.join(DATA_SETS)}."
-        )
+        other = f"run: shoal bench fetch {name}" if name in DATA_SETS else f"use one of {', '.join(DATA_SETS)}."
         raise DataError(
-            f"data set {name!r}: there is no file {file}; set SHOAL_DATA to the folder that holds it, or {remedy}"
+            f"data set {name!r}: there is no file {file}; set SHOAL_DATA to the folder that holds it, or {other}"
         ) from None
     except (OSError, EOFError, zlib.error) as reason:
-        raise DataError(f"data set {name!r}: {file} cannot be read ({reason}); fetch it again.") from reason
-    corpus = Corpus.read(io.BytesIO(content), text="text", label="label", format="tsv")
+        raise DataError(f"data set {name!r}: {file} cannot be read ({reason}); put it there again.") from reason
+    try:
+        corpus = Corpus.read(io.BytesIO(content), text="text", label="label", format="tsv")
+    except DataError as reason:
+        raise DataError(f"data set {name!r}, {file}: {reason} Its first line must be: label<TAB>text") from reason
     rows = [i for i, text in enumerate(corpus.texts) if text]
     labels = corpus.labels or []
     unlabelled = sum(not labels[i] for i in rows)

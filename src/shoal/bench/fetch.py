@@ -18,6 +18,7 @@ import urllib.request
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from shoal.bench.data_sets import DATA_SETS
@@ -28,7 +29,8 @@ from shoal.progress import progress
 
 # The pauses before another attempt; one more attempt than there are pauses.
 _PAUSES_SECONDS = (1.0, 4.0, 16.0)
-_TIMEOUT_SECONDS = 60.0
+_TIMEOUT_SECONDS = 30.0
+_CHUNK_BYTES = 1 << 20
 # Answers that another attempt may change.
 _PASSING = (408, 429, 500, 502, 503, 504)
 
@@ -114,19 +116,17 @@ def _downloaded(name: str) -> list[bytes]:
     contents = []
     with progress(f"Fetching {name}", total=len(HOMES[name].urls), unit="files") as bar:
         for url in HOMES[name].urls:
-            contents.append(_download(url, name))
-            bar.advance(1, f"{len(contents[-1]) / 1e6:.1f} MB")
+            contents.append(_download(url, name, partial(bar.advance, 0)))
+            bar.advance(1)
     return contents
 
 
-def _download(url: str, name: str) -> bytes:
+def _download(url: str, name: str, tell: Callable[[str], None]) -> bytes:
     """Return what lies at an address, after some attempts if need be."""
     reason: Exception | None = None
     for pause in (*_PAUSES_SECONDS, None):
         try:
-            with urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as answer:
-                content: bytes = answer.read()
-                return content
+            return _content(url, tell)
         except urllib.error.HTTPError as refusal:
             reason = refusal
             if refusal.code not in _PASSING:
@@ -135,11 +135,25 @@ def _download(url: str, name: str) -> bytes:
         except (OSError, http.client.HTTPException) as trouble:
             reason = trouble
         if pause is not None:
+            tell(f"{reason}; again in {pause:.0f} s")
             time.sleep(pause)
     raise DataError(
         f"data set {name!r}: {url} could not be downloaded ({reason}); check the connection and run the command again, "
         f"or put the file {name}.tsv.gz into the folder by hand."
     ) from reason
+
+
+def _content(url: str, tell: Callable[[str], None]) -> bytes:
+    """Read what lies at an address, and tell how far it has come."""
+    content = b""
+    with urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as answer:
+        announced = int(answer.headers.get("Content-Length") or 0)
+        while chunk := answer.read(_CHUNK_BYTES):
+            content += chunk
+            tell(f"{len(content) / 1e6:.1f} MB")
+    if len(content) < announced:  # which read() with a size does not say
+        raise http.client.IncompleteRead(content, announced - len(content))
+    return content
 
 
 def _converted(name: str, contents: Sequence[bytes]) -> bytes:

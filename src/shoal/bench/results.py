@@ -5,8 +5,10 @@ Any number of processes may append at once. A line that a killed process left un
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -49,27 +51,32 @@ class Results:
         Raises
         ------
         DataError
-            If a finished line is not a JSON object.
+            If the file cannot be read, or a finished line is not a record.
         """
         try:
             content = self.file.read_bytes()
         except FileNotFoundError:
             return []
+        except OSError as reason:
+            raise DataError(f"results {self.file} cannot be read ({reason.strerror}); name another file.") from reason
         records = []
         for number, line in enumerate(content.split(b"\n")[:-1], start=1):
-            record = _parsed(line)
-            if record is None and line.strip():
-                raise DataError(f"line {number} of {self.file} is not a JSON object; mend or remove that line.")
-            if record is not None:
+            record = json_object(line)
+            if record is not None and _is_record(record):
                 records.append(record)
+            elif line.strip():
+                raise DataError(
+                    f"line {number} of {self.file} is not a record of schema {SCHEMA}; mend or remove that line, or "
+                    f"read it with the version of Shoal that wrote it."
+                )
         return records
 
     def by_key(self) -> dict[str, Record]:
         """Return what is known of each cell: its last record that is ``ok``, else its last record."""
         known: dict[str, Record] = {}
         for record in self.records():
-            key = record.get("key")
-            if key is not None and (record["status"] == OK or known.get(key, record)["status"] != OK):
+            key = record["key"]
+            if record["status"] == OK or known.get(key, record)["status"] != OK:
                 known[key] = record
         return known
 
@@ -87,12 +94,27 @@ class Results:
             self._write(line)
         return healed
 
-    def heal(self) -> str:
-        """Mend a last line that was not finished; return what was done in a sentence, or ""."""
-        if not self.file.exists():
-            return ""
-        with self._lock():
-            return self._heal()
+    def prepare(self) -> str:
+        """See to it that records can be added, before hours are spent on them: make the file, mend its last line.
+
+        Returns
+        -------
+        str
+            What had to be healed; mostly nothing, "".
+
+        Raises
+        ------
+        DataError
+            If the file cannot be written.
+        """
+        try:
+            with self._lock():
+                self.file.open("ab").close()
+                return self._heal()
+        except OSError as reason:
+            raise DataError(
+                f"results cannot be written to {self.file} ({reason.strerror}); name another file with --results."
+            ) from reason
 
     def _lock(self) -> FileLock:
         """Return the lock beside the file; the system releases it when its holder dies."""
@@ -105,7 +127,7 @@ class Results:
         tail = content[content.rfind(b"\n") + 1 :]
         if not tail:
             return ""
-        if _parsed(tail) is not None:
+        if json_object(tail) is not None:
             self._write(b"\n")
             return f"the last line of {self.file} had no end; it was ended."
         torn = self.file.with_name(f"{self.file.name}.torn")
@@ -124,10 +146,33 @@ class Results:
             os.fsync(stream.fileno())
 
 
-def _parsed(line: bytes) -> Record | None:
+def json_object(line: bytes) -> dict[str, Any] | None:
     """Return the JSON object of a line, or None."""
     try:
-        record = json.loads(line)
+        content = json.loads(line)
     except ValueError:
         return None
-    return record if isinstance(record, dict) else None
+    return content if isinstance(content, dict) else None
+
+
+def _is_record(content: Mapping[str, Any]) -> bool:
+    """Tell a record from whatever else may stand in a file."""
+    known = content.get("schema") == SCHEMA and content.get("status") in (OK, FAILED, UNAVAILABLE)
+    return known and isinstance(content.get("key"), str)
+
+
+def key_of(content: Mapping[str, Any], data_sha256: str = "") -> str:
+    """Return what names some plain values, and the data if they are about data, in the results."""
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256((canonical + data_sha256).encode()).hexdigest()[:16]
+
+
+def one_line(reason: str) -> str:
+    """Return a reason as one line without the names of folders, which are nobody's business.
+
+    Examples
+    --------
+    >>> one_line("model 'a/b' is not in /home/me/models/x;   see https://x.org/y")
+    "model 'a/b' is not in …; see https://x.org/y"
+    """
+    return re.sub(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+[^\s'\",;:)]*", "…", " ".join(reason.split()))[:500]

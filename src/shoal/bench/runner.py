@@ -16,24 +16,19 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 from filelock import BaseFileLock, FileLock, Timeout
 
-from shoal.bench.cell import RUNNER, Cell, blank_record, one_line
+from shoal.bench.cell import Cell, blank_record
+from shoal.bench.child import child_environment, record_of
 from shoal.bench.results import FAILED, OK, UNAVAILABLE, Record, Results
 from shoal.cache import cache_folder
 from shoal.progress import progress
 
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "RAYON_NUM_THREADS",
-    "POLARS_MAX_THREADS",
-)
+_COMMAND = (sys.executable, "-m", "shoal.bench.cell")
 _POLL_SECONDS = 0.1
 _OTHERS_SECONDS = 1.0  # between two looks at what other runners hold
 _PATIENCE_SECONDS = 5.0
@@ -97,14 +92,9 @@ class _Child:
     def record(self) -> Record:
         """Return what it answered; a record of its death if it did not."""
         self.out.seek(0)
-        lines = self.out.read().splitlines()
-        if self.process.returncode == 0 and lines:
-            answer: Record = json.loads(lines[-1])
-            return answer
         self.err.seek(0)
-        said = self.err.read().decode(errors="replace").strip().splitlines() or ["it said nothing"]
-        reason = one_line(f"the process ended with code {self.process.returncode}: {said[-1]}")
-        return {**blank_record(self.task.cell, self.task.data_sha256), "status": FAILED, "reason": reason}
+        blank = partial(blank_record, self.task.cell, self.task.data_sha256)
+        return record_of(self.process.returncode, self.out.read(), self.err.read(), blank)
 
     def send(self, number: signal.Signals) -> None:
         """Send a signal to the process and to what it has started."""
@@ -187,13 +177,13 @@ class Runner:
         Summary
             What came of it. On Ctrl-C the running cells are ended and KeyboardInterrupt goes on.
         """
-        healed = self.results.heal()
-        if healed:
-            self.say(healed)
+        before = len(self.results.records())  # counted first: what others add from here on is not run again
         waiting = self.missing(tasks)
         wanted = len(in_order(tasks))
         summary = Summary(wanted=wanted, already=wanted - len(waiting))
-        before = len(self.results.records())
+        healed = self.results.prepare() if waiting else ""
+        if healed:
+            self.say(healed)
         try:
             with progress("Bench", len(waiting), unit="cells") as bar:
                 while waiting or self._children:
@@ -253,20 +243,13 @@ class Runner:
 
     def _child(self, task: Task, lock: BaseFileLock) -> _Child:
         """Start the process of a cell."""
-        environment = {
-            **os.environ,
-            **dict.fromkeys(THREAD_VARIABLES, str(self.threads)),
-            "TOKENIZERS_PARALLELISM": "false",
-            "SHOAL_DATA": str(self.data_folder.absolute()),
-            "SHOAL_QUIET": "1",
-            RUNNER: str(os.getpid()),
-        }
+        environment = {**child_environment(self.threads), "SHOAL_DATA": str(self.data_folder.absolute())}
         out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - the child's, closed with it
         with tempfile.TemporaryFile() as question:
             question.write(json.dumps(task.cell.as_dict()).encode())
             question.seek(0)
             process = subprocess.Popen(
-                [sys.executable, "-m", "shoal.bench.cell"],
+                _COMMAND,
                 stdin=question,
                 stdout=out,
                 stderr=err,

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from shoal.bench.cell import Cell
 from shoal.bench.data_sets import DataSet, find_data_set
+from shoal.bench.suite_checks import check_suite
 from shoal.bench.tiers import Tier
 from shoal.errors import DataError, ParameterError
 from shoal.methods import find_method
 
 FOLDER = Path(__file__).parent / "suites"
-COSTS = ("cheap", "dear")
-METRICS = ("acc", "nmi", "ari", "purity")
 PAPER = "paper"
 
 
@@ -94,11 +93,7 @@ class Row:
         params = {**self.params, **papers}
         method = find_method(self.method)
         preset = params.pop("preset", None)
-        if preset is not None and preset not in method.presets:
-            there = ", ".join(method.presets) or "none"
-            raise ParameterError(f"row {self.name!r}: {self.method!r} has no preset {preset!r}; its presets: {there}.")
         params = {**(method.presets[preset] if preset else {}), **params}
-        method.check_names(params)
         defaults = method.defaults()
         return {name: value for name, value in params.items() if value != defaults[name]}
 
@@ -189,54 +184,14 @@ def load_suite(name: str) -> Suite:
 def _parsed(name: str, file: Path) -> Suite:
     """Read and check a file."""
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
+        content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as reason:
         raise DataError(f"suite {file} cannot be read ({reason.strerror}); check the path.") from reason
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as reason:
-        raise ParameterError(f"suite {file} is not valid TOML ({reason}).") from reason
-    _check_keys(file, "a suite", content, Suite, needed=("title", "source", "data_sets", "rows"), derived=("name",))
-    rows = []
-    for number, row in enumerate(content.pop("rows"), start=1):
-        _check_keys(file, f"row {number}", row, Row, needed=("name",))
-        rows.append(Row(**row))
+        raise ParameterError(f"suite {file} is not valid TOML in UTF-8 ({reason}); mend it.") from reason
+    check_suite(file, content)
     facts: dict[str, Any] = {"kind": "table", "metrics": ("acc", "nmi"), **content}
     for key in ("data_sets", "quick_data_sets", "metrics"):
-        facts[key] = tuple(facts.get(key, ()))
-    suite = Suite(**facts, name=name, rows=tuple(rows))
-    _check_values(file, suite)
-    return suite
-
-
-def _check_keys(
-    file: Path,
-    what: str,
-    content: Mapping[str, Any],
-    kind: type,
-    needed: tuple[str, ...],
-    derived: tuple[str, ...] = (),
-) -> None:
-    """Refuse keys that do not exist and miss those that must."""
-    known = [entry.name for entry in fields(kind) if entry.name not in derived]
-    for key in content:
-        if key not in known:
-            raise ParameterError(f"suite {file}: {what} has the key {key!r}; the keys are {', '.join(known)}.")
-    for key in needed:
-        if not content.get(key):
-            raise ParameterError(f"suite {file}: {what} has no {key!r}; give it one.")
-
-
-def _check_values(file: Path, suite: Suite) -> None:
-    """Refuse what cannot be run or shown."""
-    for metric in suite.metrics:
-        if metric not in METRICS:
-            raise ParameterError(f"suite {file}: the metric {metric!r} is unknown; pass some of {', '.join(METRICS)}.")
-    names = [row.name for row in suite.rows]
-    for row in suite.rows:
-        if names.count(row.name) > 1:
-            raise ParameterError(f"suite {file}: two rows are called {row.name!r}; give each a name of its own.")
-        if row.cost not in COSTS:
-            raise ParameterError(f"suite {file}: row {row.name!r} has cost = {row.cost!r}; pass 'cheap' or 'dear'.")
-        if row.method is not None and row.peer is not None:
-            raise ParameterError(f"suite {file}: row {row.name!r} has a method and a peer; leave one of them away.")
-        if row.method is not None:
-            find_method(row.method).check_names({k: v for k, v in row.params.items() if k != "preset"})
+        facts[key] = tuple(dict.fromkeys(facts.get(key, ())))
+    facts["rows"] = tuple(Row(**row) for row in content["rows"])
+    return Suite(name=name, **facts)

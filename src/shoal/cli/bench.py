@@ -13,7 +13,6 @@ from shoal.cli import bench_fetch, bench_report, bench_speed
 if TYPE_CHECKING:
     from shoal.bench.runner import Runner, Summary, Task
     from shoal.bench.suite import Suite
-    from shoal.bench.tiers import Tier
 
 EXAMPLES = """
 Examples:
@@ -36,9 +35,9 @@ Killed or interrupted, the same command goes on where it stopped. Several may ru
 """
 ALL = "all"
 SPEED = "speed"
+LARGEST_SEED = 2**32 - 1  # numpy's
 
 app = typer.Typer(
-    help="Measure methods on the papers' data sets; every finished cell is kept.",
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -66,71 +65,67 @@ def bench(
     dry_run: bool = typer.Option(False, "--dry-run", help="List the cells that would be run, and run none."),
     json: bool = typer.Option(False, help="Print a summary as one JSON object."),
 ) -> None:
-    """Run the cells of a suite that the results do not have yet.
+    """Measure methods on the papers' data sets: run the cells of a suite that the results do not have yet.
 
-    A cell is one fit of one method on one data set with one seed, in a process of its own. Data sets are looked for
-    in the folder that SHOAL_DATA names (`shoal bench fetch` gets them).
+    A cell is one fit of one method on one data set with one seed, in a process of its own; every finished one is
+    kept. Data sets are looked for in the folder that SHOAL_DATA names (`shoal bench fetch` gets them).
     """
     if context.invoked_subcommand is not None:
         return
     import os
 
+    from shoal.bench.choice import Choice
     from shoal.bench.data_sets import data_folder
     from shoal.bench.results import Results
     from shoal.bench.runner import Runner
     from shoal.bench.tiers import find_tier
     from shoal.cli.console import print_json, say
-    from shoal.errors import ParameterError
+    from shoal.errors import DataError, ParameterError
 
     if not suite:
         raise ParameterError("no suite is named; pass --suite NAME or --suite all. The names: shoal bench list")
     with_speed = SPEED in suite or (ALL in suite and not (data_set or row or method))
-    chosen = _suites([name for name in suite if name != SPEED])
+    speed = bench_speed.options(tier, threads=threads, texts=texts) if with_speed else None
+    suites = _suites([name for name in suite if name != SPEED])
     tasks: list[Task] = []
     missing: list[str] = []
-    if chosen:
-        tasks, missing = _tasks(
-            chosen,
-            find_tier(tier),
-            data_sets=data_set,
-            rows=row,
-            methods=method,
-            peers=peer,
-            seeds=_numbers(seeds),
-            n_texts=texts,
-            leave_out_missing=ALL in suite,
+    if suites:
+        choice = Choice(find_tier(tier), data_set, row, method, peer, _seeds(seeds), texts)
+        tasks, missing = choice.tasks(suites, leave_out_missing=ALL in suite)
+    if missing and not tasks and speed is None:
+        raise DataError(
+            f"none of the data sets {', '.join(missing)} is there; set SHOAL_DATA to the folder that holds them, or "
+            f"run: shoal bench fetch {' '.join(missing)}"
         )
-    for name in missing:
-        say(f"data set {name!r} is not in {data_folder()} and is left out; run: shoal bench fetch {name}")
+    if missing:
+        names = " ".join(missing)
+        say(f"Left out, for they are not in {data_folder()}: {names}. To get them: shoal bench fetch {names}")
     runner = Runner(
         Results(results),
         jobs=jobs,
         threads=threads or max(1, (os.cpu_count() or 1) // jobs),
         data_folder=data_folder(),
-        say=say,
+        say=bench_speed.tell,
     )
-    speed_options = bench_speed.options(tier, threads=threads, texts=texts) if with_speed else None
+    facts: dict[str, Any] = {"suites": [each.name for each in suites], "tier": tier, "left_out": missing}
     if dry_run:
-        _print_plan(runner.missing(tasks), json)
-        if speed_options is not None and not json:
-            bench_speed.print_plan(speed_options, results)
+        facts |= _plan(runner.missing(tasks), shown=bool(tasks) and not json)
+        if speed is not None:
+            facts |= bench_speed.plan(speed, results, shown=not json)
+        if json:
+            print_json(facts)
         return
     summary = _run(runner, tasks)
-    facts: dict[str, Any] = {
-        "wanted": summary.wanted,
-        "already": summary.already,
-        **summary.ended,
-        "elsewhere": summary.elsewhere,
-    }
-    if chosen and not json:
-        say(_told(summary, results))
+    facts |= {"wanted": summary.wanted, "already": summary.already, **summary.ended, "elsewhere": summary.elsewhere}
     failed = summary.ended["failed"]
-    if speed_options is not None:
-        speed = bench_speed.measure_all(speed_options, results, quiet=json)
-        facts["speed"] = {"wanted": speed.wanted, "already": speed.already, "failed": speed.count("failed")}
-        failed += speed.count("failed")
+    if tasks and not json:
+        say(_told(summary, results))
+    if speed is not None:
+        taken = bench_speed.measure_all(speed, results, quiet=json)
+        facts["speed"] = {"wanted": taken.wanted, "already": taken.already, "failed": taken.count("failed")}
+        failed += taken.count("failed")
     if json:
-        print_json({"suites": [each.name for each in chosen], "tier": tier, **facts, "left_out": missing})
+        print_json(facts)
     if failed:
         raise typer.Exit(1)
 
@@ -184,73 +179,21 @@ def _suites(names: Sequence[str]) -> list[Suite]:
     return [suite for suite in suites if suite.runnable or suite.name in names]
 
 
-def _numbers(seeds: str | None) -> tuple[int, ...] | None:
+def _seeds(given: str | None) -> tuple[int, ...]:
     """Read the seeds."""
     from shoal.errors import ParameterError
 
-    if seeds is None:
-        return None
+    if given is None:
+        return ()
     try:
-        numbers = tuple(dict.fromkeys(int(seed) for seed in seeds.split(",")))
+        seeds = tuple(dict.fromkeys(int(seed) for seed in given.split(",")))
     except ValueError:
-        numbers = ()
-    if not numbers or min(numbers) < 0:
+        seeds = (-1,)
+    if not all(0 <= seed <= LARGEST_SEED for seed in seeds):
         raise ParameterError(
-            f"--seeds {seeds!r} are no seeds; pass whole numbers >= 0 with commas, e.g. --seeds 0,1,2."
+            f"--seeds {given!r} are no seeds; pass whole numbers from 0 to {LARGEST_SEED} with commas, e.g. 0,1,2."
         )
-    return numbers
-
-
-def _tasks(
-    suites: Sequence[Suite],
-    tier: Tier,
-    *,
-    data_sets: Sequence[str],
-    rows: Sequence[str],
-    methods: Sequence[str],
-    peers: Sequence[str],
-    seeds: tuple[int, ...] | None,
-    n_texts: int | None,
-    leave_out_missing: bool,
-) -> tuple[list[Task], list[str]]:
-    """Return the tasks asked for, and the data sets that are left out because they are not there."""
-    from shoal.bench.data_sets import find_data_set, is_present
-    from shoal.bench.runner import Task
-    from shoal.errors import DataError, ParameterError
-
-    def is_wanted(row: Any) -> bool:
-        asked = row.peer is None or ALL in peers or row.peer in peers or row.name in rows
-        return row.runnable and asked and (not rows or row.name in rows) and (not methods or row.method in methods)
-
-    tasks: list[Task] = []
-    missing: dict[str, None] = {}
-    for suite in suites:
-        for name in data_sets or suite.data_sets_in(tier):
-            wanted = [row for row in suite.rows if is_wanted(row)] if name in suite.data_sets else []
-            if wanted and leave_out_missing and not is_present(name):
-                missing[name] = None
-                continue
-            for row in wanted:
-                data_set = find_data_set(name)
-                if not is_present(name):
-                    data_set.load()  # says what is missing, and the remedy
-                for seed in seeds or tier.seeds:
-                    cell = row.cell(data_set, tier, seed, n_texts)
-                    size = cell.n_texts or data_set.n_texts
-                    tasks.append(Task(cell, data_set.sha256, row.name, row.cost, size))
-    if not tasks and missing:
-        raise DataError(
-            f"none of the data sets {', '.join(missing)} is there; set SHOAL_DATA to the folder that holds them, or "
-            f"run: shoal bench fetch {' '.join(missing)}"
-        )
-    if not tasks:
-        names = ", ".join(dict.fromkeys(row.name for suite in suites for row in suite.rows if row.runnable)) or "none"
-        columns = ", ".join(dict.fromkeys(name for suite in suites for name in suite.data_sets))
-        raise ParameterError(
-            f"no cell is left to choose from; the rows that can be run are {names} (those of peers with --peer), the "
-            f"data sets {columns}."
-        )
-    return tasks, list(missing)
+    return seeds
 
 
 def _run(runner: Runner, tasks: Sequence[Task]) -> Summary:
@@ -268,17 +211,15 @@ def _run(runner: Runner, tasks: Sequence[Task]) -> Summary:
         raise typer.Exit(130) from None
 
 
-def _print_plan(tasks: Sequence[Task], json: bool) -> None:
-    """List the cells to run."""
-    from shoal.cli.console import print_json, print_table
+def _plan(tasks: Sequence[Task], shown: bool) -> dict[str, Any]:
+    """Return the cells to run, and list them if they are to be shown."""
+    from shoal.cli.console import print_table
 
-    if json:
-        print_json({"cells": [{"key": task.key, "row": task.row, **task.cell.as_dict()} for task in tasks]})
-        return
-    rows = [[task.cell.data_set, task.row, f"{task.n_texts:,}", str(task.cell.seed), task.cost] for task in tasks]
-    print_table(
-        f"{len(tasks)} cells to run", ["data set", "row", "texts", "seed", "cost"], rows, right=["texts", "seed"]
-    )
+    if shown:
+        rows = [[task.cell.data_set, task.row, f"{task.n_texts:,}", str(task.cell.seed), task.cost] for task in tasks]
+        columns = ["data set", "row", "texts", "seed", "cost"]
+        print_table(f"{len(tasks)} cells to run", columns, rows, right=["texts", "seed"])
+    return {"cells": [{"key": task.key, "row": task.row, **task.cell.as_dict()} for task in tasks]}
 
 
 def _told(summary: Summary, results: Path) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -60,7 +61,9 @@ def speed(
     )
     file = DEFAULT_FILE if results is None else results
     if dry_run:
-        print_plan(wanted, file, again=again, json=json)
+        facts = plan(wanted, file, again=again, shown=not json)
+        if json:
+            print_json(facts)
         return
     summary = measure_all(wanted, file, again=again, quiet=json)
     if json:
@@ -93,18 +96,23 @@ def options(
     )
 
 
-def print_plan(wanted: SpeedOptions, file: Path, *, again: bool = False, json: bool = False) -> None:
-    """List what would be measured."""
+def plan(wanted: SpeedOptions, file: Path, *, again: bool = False, shown: bool = True) -> dict[str, Any]:
+    """Return what would be measured, and list it if it is to be shown."""
     from shoal.bench.results import Results
     from shoal.bench.speed import missing
-    from shoal.cli.console import print_json, print_table
+    from shoal.cli.console import print_table
 
     waiting = missing(wanted, Results(file), again)
-    if json:
-        print_json({"measures": [request.as_facts() for request in waiting]})
-        return
-    rows = [[request.measure, f"{request.n_texts:,}", request.texts] for request in waiting]
-    print_table(f"{len(rows)} measures to take", ["measure", "texts", "of"], rows, right=["texts"])
+    if shown:
+        rows = [[request.measure, f"{request.n_texts:,}", request.texts] for request in waiting]
+        print_table(f"{len(rows)} measures to take", ["measure", "texts", "of"], rows, right=["texts"])
+    return {"measures": [request.as_facts() for request in waiting]}
+
+
+def tell(line: str) -> None:
+    """Print a line to standard error, above the progress bar if there is one."""
+    sys.stderr.write(f"{line}\n")  # not by a console of rich's, which would write across another one's bar
+    sys.stderr.flush()
 
 
 def measure_all(wanted: SpeedOptions, file: Path, *, again: bool = False, quiet: bool = False) -> SpeedSummary:
@@ -114,7 +122,7 @@ def measure_all(wanted: SpeedOptions, file: Path, *, again: bool = False, quiet:
     from shoal.cli.console import print_table, say
 
     try:
-        summary = run_speed(wanted, Results(file), again=again, say=say)
+        summary = run_speed(wanted, Results(file), again=again, say=tell)
     except KeyboardInterrupt:
         say("Interrupted; the finished measures are kept. The same command goes on from here, without --again.")
         raise typer.Exit(130) from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,7 +113,7 @@ def fit_transport_kmeans(
     n_clusters: int,
     rng: np.random.RandomState,
     *,
-    judge_vectors: Vectors | None = None,
+    judge: Callable[[NDArray[np.int64]], float] | None = None,
     n_init: int = 5,
     temperature: float = 0.05,
     schedule: Sequence[float] = RELAX_SCHEDULE,
@@ -128,9 +128,10 @@ def fit_transport_kmeans(
         The number of clusters.
     rng : RandomState
         Draws the k-means starts.
-    judge_vectors : ndarray of shape (n, e), optional
-        Rows of length one in which the starts are compared by :func:`cosine_silhouette`; ``vectors`` by default.
-        Vectors before smoothing judge better: smoothing itself draws any cluster together.
+    judge : callable, optional
+        Takes labels and returns how good they are: the best start is kept. :func:`cosine_silhouette` in ``vectors``
+        by default. Where the vectors were smoothed, something that was not judges better: smoothing draws any
+        cluster together.
     n_init : int, default=5
         How many starts, each one run of spherical k-means and ten steps of equal sizes.
     temperature : float, default=0.05
@@ -148,22 +149,22 @@ def fit_transport_kmeans(
     >>> sorted(np.bincount(fit_transport_kmeans(vectors, 3, np.random.RandomState(0)).labels).tolist())
     [3, 3, 6]
     """
-    judge = vectors if judge_vectors is None else judge_vectors
+    judge = judge or (lambda labels: cosine_silhouette(vectors, labels))
     starts = [
         fit_spherical_kmeans(vectors, n_clusters, rng, n_init=1, max_iter=KMEANS_ITERATIONS).centers
         for _ in range(n_init)
     ]
     sizes: Vectors = np.full(n_clusters, 1 / n_clusters, dtype=np.float32)
-    best_centers, best_silhouette = starts[0], -np.inf
+    best_centers, best_verdict = starts[0], -np.inf
     with progress("Transport", n_init * len(START_SCHEDULE) + len(schedule), unit="steps") as bar:
         for centers in starts:
             for exponent in START_SCHEDULE:
                 state = transport_steps(vectors, centers, sizes, [exponent], temperature)
                 centers = state.centers
                 bar.advance(1)
-            silhouette = cosine_silhouette(judge, state.labels)
-            if silhouette > best_silhouette:
-                best_centers, best_silhouette = centers, silhouette
+            verdict = judge(state.labels)
+            if verdict > best_verdict:
+                best_centers, best_verdict = centers, verdict
         centers = best_centers
         for exponent in schedule:
             state = transport_steps(vectors, centers, sizes, [exponent], temperature)

@@ -94,14 +94,11 @@ class Evidence:
         How many more neighbours share a cluster than by chance (Newman 2004).
     silhouette : float
         How far the clusters are apart in both views side by side, before any smoothing.
-    agreement : float or None
-        Adjusted Rand index between the partitions that the same procedure finds in either view alone.
     """
 
     branch: str
     modularity: float
     silhouette: float
-    agreement: float | None = None
 
     @property
     def strength(self) -> float:
@@ -121,8 +118,10 @@ class Partition:
         How sure each is; rows sum to 1.
     start : ndarray of shape (n,)
         Labels of k-means on the first view.
+    agreement : float or None
+        Adjusted Rand index between the partitions of either view alone; None if there is one view.
     smoothing : float
-        How far the neighbour graph was trusted, from 0 to 1.
+        How far the neighbour graph was trusted for it, from 0 to 1.
     evidence : list of Evidence
         For every partition that was weighed.
     reason : str
@@ -132,6 +131,7 @@ class Partition:
     labels: Labels
     assignment: Vectors
     start: Labels
+    agreement: float | None
     smoothing: float
     evidence: tuple[Evidence, ...]
     reason: str
@@ -139,7 +139,12 @@ class Partition:
     def as_facts(self) -> dict[str, Any]:
         """Return the story as plain values."""
         weighed = [{**asdict(each), "strength": each.strength} for each in self.evidence]
-        return {"smoothing": self.smoothing, "reason": self.reason, "weighed": weighed}
+        return {
+            "reason": self.reason,
+            "agreement": self.agreement,
+            "smoothing": self.smoothing,
+            "weighed": weighed,
+        }
 
 
 @dataclass(frozen=True)
@@ -170,7 +175,7 @@ class _Partitioner:
             self.smooth,
             self.n_clusters,
             rng,
-            judge_vectors=self.joint,
+            judge=lambda labels: self.evidence(BALANCED, labels).strength,
             n_init=n_init,
             temperature=self.options.temperature,
         ).assignment
@@ -198,9 +203,9 @@ class _Partitioner:
         taught: Vectors = sinkhorn(scores, torch.from_numpy(sizes), temperature=1.0, n_iterations=20).numpy()
         return taught
 
-    def evidence(self, branch: str, labels: Labels, agreement: float | None = None) -> Evidence:
+    def evidence(self, branch: str, labels: Labels) -> Evidence:
         """Weigh a partition."""
-        return Evidence(branch, modularity(self.graph, labels), cosine_silhouette(self.joint, labels), agreement)
+        return Evidence(branch, modularity(self.graph, labels), cosine_silhouette(self.joint, labels))
 
 
 def partition_two_views(
@@ -208,11 +213,11 @@ def partition_two_views(
 ) -> Partition:
     """Find one partition of rows that are seen in two views.
 
-    1. Either view is clustered alone, on a sample, with balanced and with unequal clusters. How well the two
-       balanced partitions agree says how far the joint neighbour graph can be trusted.
-    2. The rows, joined and smoothed over the graph, are clustered in both ways.
-    3. Unequal clusters are taken if at least two of three witnesses prefer them: agreement of the views,
-       modularity, silhouette.
+    1. Either view is clustered alone, on a sample. How well the two partitions agree says how far the joint
+       neighbour graph can be trusted.
+    2. The rows, joined and smoothed over the graph, are clustered with balanced and with unequal sizes.
+    3. Unequal clusters are taken if both witnesses prefer them: modularity, which knows only the graph, and
+       silhouette, which knows nothing of it.
     4. One round of co-training between the views; kept if modularity times silhouette does not fall.
     5. If k-means on the first view has the stronger evidence after all, it is the answer.
 
@@ -242,20 +247,14 @@ def partition_two_views(
     options = options or TwoViewOptions()
     start = fit_spherical_kmeans(views.meaning, n_clusters, rng, n_init=options.n_init)
     start_labels: Labels = start.scores(views.meaning).argmax(axis=1)
-    agreement = {BALANCED: None, UNEQUAL: None} if views.words is None else _agreements(views, n_clusters, rng, options)
-    trusted = agreement[BALANCED]
-    smoothing = 1.0 if trusted is None else _trust(trusted)
+    agreement = None if views.words is None else _agreement(views, views.words, n_clusters, rng, options)
+    smoothing = 1.0 if agreement is None else _trust(agreement)
     parts = _Partitioner(views, n_clusters, options, smoothing)
 
     found = {BALANCED: parts.balanced(rng, options.n_init), UNEQUAL: parts.unequal()}
-    weighed = {
-        branch: parts.evidence(branch, assignment.argmax(axis=1), agreement[branch])
-        for branch, assignment in found.items()
-    }
-    witnesses = _witnesses(weighed[BALANCED], weighed[UNEQUAL])
-    branch = UNEQUAL if sum(witnesses.values()) * 2 > len(witnesses) else BALANCED
+    weighed = {branch: parts.evidence(branch, assignment.argmax(axis=1)) for branch, assignment in found.items()}
+    branch, reason = _choice(weighed[BALANCED], weighed[UNEQUAL])
     assignment, best = found[branch], weighed[branch]
-    reason = f"{branch} clusters: {_told(witnesses, branch)}"
 
     exponent = UNEQUAL_EXPONENT if branch == UNEQUAL else BALANCED_EXPONENT
     taught = parts.cotrained(assignment, exponent)
@@ -269,7 +268,9 @@ def partition_two_views(
         assignment = np.eye(n_clusters, dtype=np.float32)[start_labels]
         reason = f"k-means, whose evidence ({before.strength:.3f}) was stronger than that of {branch} clusters"
     labels: Labels = assignment.argmax(axis=1)
-    return Partition(labels, assignment, start_labels, smoothing, (*weighed.values(), after, before), reason + ".")
+    return Partition(
+        labels, assignment, start_labels, agreement, smoothing, (*weighed.values(), after, before), reason + "."
+    )
 
 
 def sure_rows(assignment: Vectors, share: float) -> NDArray[np.bool_]:
@@ -297,22 +298,17 @@ def mean_log_probabilities(heads: Sequence[SoftmaxHead], views: Sequence[Vectors
     return total
 
 
-def _agreements(
-    views: Views, n_clusters: int, rng: np.random.RandomState, options: TwoViewOptions
-) -> dict[str, float | None]:
-    """Cluster each view alone, both ways, on a sample, and compare."""
-    n = len(views.meaning)
-    sample = views.rows(np.sort(rng.permutation(n)[:AGREEMENT_ROWS])) if n > AGREEMENT_ROWS else views
+def _agreement(
+    views: Views, words: Vectors, n_clusters: int, rng: np.random.RandomState, options: TwoViewOptions
+) -> float:
+    """Cluster each view alone, on a sample, and compare."""
+    n = len(words)
+    sample = np.sort(rng.permutation(n)[:AGREEMENT_ROWS]) if n > AGREEMENT_ROWS else np.arange(n)
     alone = [
-        _Partitioner(Views(sample.meaning), n_clusters, options),
-        _Partitioner(Views(sample.words), n_clusters, options),  # type: ignore[arg-type]
+        _Partitioner(Views(view[sample]), n_clusters, options).balanced(rng, n_init=2).argmax(axis=1)
+        for view in (views.meaning, words)
     ]
-    balanced = [part.balanced(rng, n_init=2).argmax(axis=1) for part in alone]
-    unequal = [part.unequal().argmax(axis=1) for part in alone]
-    return {
-        BALANCED: float(adjusted_rand_score(*balanced)),
-        UNEQUAL: float(adjusted_rand_score(*unequal)),
-    }
+    return float(adjusted_rand_score(*alone))
 
 
 def _trust(agreement: float) -> float:
@@ -320,18 +316,13 @@ def _trust(agreement: float) -> float:
     return float(np.clip((agreement - NO_AGREEMENT) / (FULL_AGREEMENT - NO_AGREEMENT), 0, 1))
 
 
-def _witnesses(balanced: Evidence, unequal: Evidence) -> dict[str, bool]:
-    """Return which witnesses prefer the unequal clusters."""
+def _choice(balanced: Evidence, unequal: Evidence) -> tuple[str, str]:
+    """Return the branch to take, and why."""
     witnesses = {
         "modularity": unequal.modularity > balanced.modularity,
         "silhouette": unequal.silhouette > balanced.silhouette,
     }
-    if unequal.agreement is not None and balanced.agreement is not None:
-        witnesses["agreement of the views"] = unequal.agreement > balanced.agreement
-    return witnesses
-
-
-def _told(witnesses: dict[str, bool], branch: str) -> str:
-    """Say who was for it."""
-    said = [name for name, unequal in witnesses.items() if unequal == (branch == UNEQUAL)]
-    return f"preferred by {', '.join(said)}" if said else "no witness against them"
+    against = [name for name, prefers in witnesses.items() if not prefers]
+    if against:
+        return BALANCED, f"{BALANCED} clusters, preferred by {' and '.join(against)}"
+    return UNEQUAL, f"{UNEQUAL} clusters, preferred by both modularity and silhouette"

@@ -90,6 +90,16 @@ def test_a_training_is_drawn_once(tmp_path, made_suite, made_records):
     assert "made-training.png" not in names_of(draw_pictures(summary, tmp_path, "p", shown))
 
 
+def test_a_score_that_no_look_has_is_not_drawn_through_training(tmp_path, made_suite, made_records):
+    summary = summary_of(made_suite, made_records, metrics=("purity",))
+    assert names_of(draw_pictures(summary, tmp_path, "p", set())) == ["made-time.png", "made-ranks.png"]
+
+
+def test_a_fit_that_took_no_time_at_all_is_drawn(tmp_path, made_suite, made_records):
+    records = [{**record, "seconds": 0.0} for record in made_records]
+    assert "made-time.png" in names_of(draw_pictures(summary_of(made_suite, records), tmp_path, "p", set()))
+
+
 def test_the_first_result_of_a_suite_is_enough(tmp_path, made_suite, made_records):
     two = [record for record in made_records if record["cell"]["data_set"] == "tweet" and record["cell"]["seed"] == 0]
     assert names_of(draw_pictures(summary_of(made_suite, two[:2]), tmp_path, "p", set())) == ["made-time.png"]

@@ -91,7 +91,8 @@ def ensure_environment(peer: Peer) -> Path:
 
 def _build(peer: Peer) -> None:
     """Make the environment and install the requirements."""
-    pip = [str(peer.python), "-I", "-m", "pip", "install", "--retries", "10", "--disable-pip-version-check"]
+    # seven retries: half a minute in all where there is no network
+    pip = [str(peer.python), "-I", "-m", "pip", "install", "--retries", "7", "--disable-pip-version-check"]
     # By its exact version, before the others and as a limit to them: a bare requirement of torch, as most have it,
     # would bring gigabytes of CUDA packages.
     torch = [requirement for requirement in peer.requirements if requirement.startswith("torch==")]
@@ -102,9 +103,9 @@ def _build(peer: Peer) -> None:
         bar.advance(1)
         limits = peer.folder / "constraints.txt"
         limits.write_text("\n".join(torch) + "\n", encoding="utf-8")
-        for requirements in (torch, others):
+        for requirements in (torch, [*others, "--constraint", str(limits)] if others else []):
             if requirements:
-                _run([*pip, "--constraint", str(limits), *requirements], peer, bar.advance)
+                _run([*pip, *requirements], peer, bar.advance)
             bar.advance(1)
 
 

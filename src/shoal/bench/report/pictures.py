@@ -115,11 +115,12 @@ def logarithmic(panel: Axes, which: Literal["x", "y"], values: Sequence[float]) 
     """Give a panel's axis a logarithmic scale with plain numbers, enough of them for the values' range."""
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-    if not values:
+    shown = [value for value in values if value > 0]  # a time may round to nought, which has no logarithm
+    if not shown:
         return
     panel.set(**{f"{which}scale": "log"})
     axis = panel.xaxis if which == "x" else panel.yaxis
-    span = max(values) / min(values)
+    span = max(shown) / min(shown)
     axis.set_major_locator(LogLocator(subs=(1,) if span > 30 else (1, 2, 5) if span > 4 else (1, 1.5, 2, 3, 4, 6, 8)))
     axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
     axis.set_minor_formatter(NullFormatter())

@@ -119,7 +119,9 @@ class _Artist:
         self._add("strengths", title, caption, size, draw)
 
     def training(self) -> None:
-        """Draw a score through training."""
+        """Draw a score through training, if the looks at the corpus have it: they have ACC and NMI alone."""
+        if not training_pictures.trained_sets(self.summary, self.metric):
+            return
         title = f"{self.metric.upper()} through training"
         caption = (
             f"{title}, at every look at the corpus: the mean of the seeds, and the range between them; dotted is the "

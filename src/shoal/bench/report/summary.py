@@ -186,9 +186,10 @@ def _extent(summary: SuiteSummary) -> tuple[float, float]:
 def _in_tier(suite: Suite, tier: Tier, known: Mapping[str, Record]) -> SuiteSummary:
     """Look up the cells of one tier."""
     found: dict[tuple[str, str], list[Record]] = {}
+    checksums = {name: find_data_set(name).sha256 for name in suite.data_sets_in(tier)}
     for row, cell in suite.cells(tier):
         records = found.setdefault((row.name, cell.data_set), [])
-        record = known.get(cell.key(find_data_set(cell.data_set).sha256))
+        record = known.get(cell.key(checksums[cell.data_set]))
         if record is not None:
             records.append(record)
     measured = {

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.bench.cell import one_line
-from shoal.bench.results import FAILED, OK, SCHEMA, UNAVAILABLE, Record
+from shoal.bench.results import FAILED, OK, SCHEMA, UNAVAILABLE, Record, one_line
 from shoal.bench.speed.figures import in_turns
 from shoal.bench.speed.plain_loop import PlainLoop, TrainerLoop
 from shoal.bench.speed.plan import KIND, SpeedRequest

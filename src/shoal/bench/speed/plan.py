@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from shoal._version import __version__
+from shoal.bench.results import key_of
 from shoal.bench.speed.texts import source_of
 from shoal.errors import ParameterError
 from shoal.methods import find_method
@@ -166,12 +165,6 @@ class SpeedRequest:
     def as_facts(self) -> dict[str, Any]:
         """Return what a record says of it: of a backbone's folder only the name."""
         return {**asdict(self), "backbone": Path(self.backbone).name}
-
-
-def key_of(content: Mapping[str, Any]) -> str:
-    """Return the first 16 hex digits of the sha256 of some plain values."""
-    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
 
 def requests_for(options: SpeedOptions) -> list[SpeedRequest]:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 from filelock import FileLock, Timeout
 
 from shoal._version import __version__
-from shoal.bench.cell import RUNNER, one_line
-from shoal.bench.results import FAILED, OK, SCHEMA, Record, Results
-from shoal.bench.runner import THREAD_VARIABLES
+from shoal.bench.child import child_environment, record_of
+from shoal.bench.results import FAILED, OK, SCHEMA, Record, Results, key_of
 from shoal.bench.speed.figures import exponents
 from shoal.bench.speed.measures import blank_record
-from shoal.bench.speed.plan import GROWTHS, KIND, SpeedOptions, SpeedRequest, key_of, requests_for
+from shoal.bench.speed.plan import GROWTHS, KIND, SpeedOptions, SpeedRequest, requests_for
 from shoal.bench.surroundings import machine, versions
 from shoal.cache import cache_folder
 from shoal.progress import progress
@@ -84,6 +83,9 @@ def run_speed(
         wanted = requests_for(options)
         waiting = missing(options, results, again)
         summary = SpeedSummary(len(wanted), len(wanted) - len(waiting))
+        healed = results.prepare() if waiting else ""
+        if healed:
+            say(healed)
         with progress("Speed", len(waiting), unit="measures") as bar:
             for request in waiting:
                 bar.advance(0, request.title)
@@ -117,27 +119,14 @@ def _alone(say: Callable[[str], None]) -> AbstractContextManager[object]:
 
 def _measured(request: SpeedRequest) -> Record:
     """Take a measure in a process of its own; a process that dies leaves a record of that."""
-    environment = {
-        **os.environ,
-        **dict.fromkeys(THREAD_VARIABLES, str(request.threads)),
-        "TOKENIZERS_PARALLELISM": "false",
-        "SHOAL_QUIET": "1",
-        RUNNER: str(os.getpid()),
-    }
     ended = subprocess.run(
         [sys.executable, "-m", _MODULE],
-        input=json.dumps(asdict(request)),
-        env=environment,
+        input=json.dumps(asdict(request)).encode(),
+        env=child_environment(request.threads),
         capture_output=True,
-        text=True,
         check=False,
     )
-    if ended.returncode == 0:
-        answer: Record = json.loads(ended.stdout.splitlines()[-1])
-        return answer
-    said = ended.stderr.strip().splitlines() or ["it said nothing"]
-    reason = one_line(f"the process ended with code {ended.returncode}: {said[-1]}")
-    return {**blank_record(request), "status": FAILED, "reason": reason}
+    return record_of(ended.returncode, ended.stdout, ended.stderr, partial(blank_record, request))
 
 
 def _growths(wanted: list[SpeedRequest], known: dict[str, Record]) -> list[Record]:
