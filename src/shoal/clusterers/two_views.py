@@ -153,7 +153,7 @@ class TwoViewOptions:
 
     n_neighbors: int = 10
     smoothing_steps: int = 2
-    n_init: int = 5
+    n_init: int = 8
     temperature: float = 0.05
     sure_share: float = 0.8
 
@@ -268,9 +268,8 @@ def partition_two_views(
         assignment = np.eye(n_clusters, dtype=np.float32)[start_labels]
         reason = f"k-means, whose evidence ({before.strength:.3f}) was stronger than that of {branch} clusters"
     labels: Labels = assignment.argmax(axis=1)
-    return Partition(
-        labels, assignment, start_labels, agreement, smoothing, (*weighed.values(), after, before), reason + "."
-    )
+    evidence = (*weighed.values(), after, before)
+    return Partition(labels, assignment, start_labels, agreement, smoothing, evidence, f"{reason}.")
 
 
 def sure_rows(assignment: Vectors, share: float) -> NDArray[np.bool_]:

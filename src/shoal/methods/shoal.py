@@ -53,8 +53,8 @@ class Shoal(TextClusterer):
         Neighbours of each text in either view. Few: a cluster may have only a handful of texts.
     smoothing_steps : int, default=2
         Steps over the neighbour graph. More blur small clusters; ten or more are unstable.
-    n_init : int, default=5
-        Starts of k-means, the best of which is kept.
+    n_init : int, default=8
+        Starts of k-means, the best of which by evidence is kept. On DBpedia half of them end in a poor place.
     temperature : float, default=0.05
         Of cosines in the transport; that of the built-in encoder's own training.
     sure_share : float, default=0.8
@@ -92,7 +92,7 @@ class Shoal(TextClusterer):
         word_dimensions: int = 200,
         n_neighbors: int = 10,
         smoothing_steps: int = 2,
-        n_init: int = 5,
+        n_init: int = 8,
         temperature: float = 0.05,
         sure_share: float = 0.8,
         random_state: int | np.random.RandomState | None = 0,
