@@ -227,6 +227,14 @@ def test_a_package_that_cannot_be_had_is_said_with_pips_own_words(tool, tmp_path
     assert not (peer.folder / environment._MARKER).exists()
 
 
+def test_pips_errors_are_told_without_its_warnings():
+    words = "WARNING: Retrying", "ERROR: No matching distribution", "a hint"
+    command = [sys.executable, "-c", f"print({words!r}, sep='\\n'); raise SystemExit(2)".replace("print(", "print(*")]
+    with pytest.raises(ShoalError, match=r"exit code 2:\n  ERROR: No matching distribution\nCheck that") as error:
+        environment._run(command, find_peer("clustpy"), lambda *_: None)
+    assert "Retrying" not in str(error.value)
+
+
 def test_torch_comes_first_and_limits_what_follows(monkeypatch):
     commands = []
 

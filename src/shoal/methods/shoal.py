@@ -25,8 +25,6 @@ from shoal.methods.inputs import Rows
 from shoal.methods.memory import Memory, row_keys
 
 _MEAN = "mean.safetensors"
-# Folders inside the model: the encoder's own, and the words'.
-_ENCODER, _WORDS = "encoder", "words"
 
 
 class Shoal(TextClusterer):
@@ -207,12 +205,9 @@ class Shoal(TextClusterer):
             raise ParameterError(f"sure_share={self.sure_share!r} but it must be a share: above 0, at most 1.")
 
     def _save(self, folder: Path) -> dict[str, Any]:
-        if self.representation_ is not None:
-            (folder / _ENCODER).mkdir()
-            self.representation_.save(folder / _ENCODER)
-        if self.words_ is not None:
-            (folder / _WORDS).mkdir()
-            self.words_.save(folder / _WORDS)
+        for part in (self.representation_, self.words_):
+            if part is not None:
+                part.save(folder)
         self.memory_.save(folder)
         save_file({"mean": self.mean_}, folder / _MEAN)
         return {
@@ -223,10 +218,8 @@ class Shoal(TextClusterer):
 
     def _restore(self, folder: Path, config: dict[str, Any]) -> None:
         encodes = config["encodes_texts"]
-        self.representation_ = (
-            load_representation("transformer", folder / _ENCODER, self._encoder_options()) if encodes else None
-        )
-        self.words_ = WordView.load(folder / _WORDS) if config["knows_words"] else None
+        self.representation_ = load_representation("transformer", folder, self._encoder_options()) if encodes else None
+        self.words_ = WordView.load(folder) if config["knows_words"] else None
         self.memory_ = Memory.load(folder)
         self.mean_ = load_file(folder / _MEAN)["mean"]
         self.outcome_ = config["outcome"]

@@ -100,6 +100,24 @@ def test_a_fit_that_took_no_time_at_all_is_drawn(tmp_path, made_suite, made_reco
     assert "made-time.png" in names_of(draw_pictures(summary_of(made_suite, records), tmp_path, "p", set()))
 
 
+def test_data_sets_without_results_have_no_panel(made_suite, made_records):
+    records = [record for record in made_records if record["cell"]["data_set"] == "tweet"]
+    rows = tuple(replace(row, series=row.method, x=0.2) for row in made_suite.rows)
+    summary = summary_of(made_suite, records, kind="strengths", rows=rows)
+    strengths, distances = Figure(), Figure()
+    training_pictures.strengths(strengths, summary, "acc")
+    training_pictures.distances_through_training(distances, summary)
+    assert {panel.get_title().partition(":")[0] for panel in strengths.get_axes()} == {"tweet"}
+    assert {panel.get_title().partition(":")[0] for panel in distances.get_axes()} == {"tweet"}
+
+
+def test_a_single_point_has_room_on_both_sides_and_few_numbers():
+    panel = Figure().subplots()
+    panel.plot([40], [1])
+    pictures.logarithmic(panel, "x", [40])
+    assert panel.get_xlim() == (20, 80)
+
+
 def test_the_first_result_of_a_suite_is_enough(tmp_path, made_suite, made_records):
     two = [record for record in made_records if record["cell"]["data_set"] == "tweet" and record["cell"]["seed"] == 0]
     assert names_of(draw_pictures(summary_of(made_suite, two[:2]), tmp_path, "p", set())) == ["made-time.png"]

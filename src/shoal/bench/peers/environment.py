@@ -123,7 +123,8 @@ def _run(command: Sequence[str], peer: Peer, tell: Callable[[int, str], None]) -
             process.kill()
             raise
     if process.returncode:
-        said = "\n  ".join(last) or "it said nothing"
+        errors = [line for line in last if line.startswith("ERROR")]  # pip's own word; its warnings are many and long
+        said = "\n  ".join(errors or last) or "it said nothing"
         raise ShoalError(
             f"the environment of the peer {peer.name!r} could not be built, exit code {process.returncode}:\n  {said}\n"
             f"Check that this machine reaches a package registry and that {', '.join(peer.requirements) or 'venv'} can "

@@ -121,6 +121,8 @@ def logarithmic(panel: Axes, which: Literal["x", "y"], values: Sequence[float]) 
     panel.set(**{f"{which}scale": "log"})
     axis = panel.xaxis if which == "x" else panel.yaxis
     span = max(shown) / min(shown)
+    if span == 1:  # by itself matplotlib shows a power of ten around one point, and all numbers in it
+        panel.set(**{f"{which}lim": (shown[0] / 2, shown[0] * 2)})
     axis.set_major_locator(LogLocator(subs=(1,) if span > 30 else (1, 2, 5) if span > 4 else (1, 1.5, 2, 3, 4, 6, 8)))
     axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
     axis.set_minor_formatter(NullFormatter())
@@ -128,7 +130,7 @@ def logarithmic(panel: Axes, which: Literal["x", "y"], values: Sequence[float]) 
 
 def score_against_time(figure: Figure, summary: SuiteSummary, metric: str) -> None:
     """Draw a score against the time that 1,000 texts take, the mean over the data sets and every data set."""
-    names = [name for name in summary.data_sets if any(summary.of(row, name).records for row in summary.rows)]
+    names = summary.measured_sets
     halves: Any = figure.subfigures(1, 2, width_ratios=(1.15, 2))
     left, right = halves
     middle = left.subplots()

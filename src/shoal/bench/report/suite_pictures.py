@@ -114,7 +114,7 @@ class _Artist:
             f"Left: {title}, with the standard deviation over the seeds. Right: how near augmented texts are to their "
             "originals before training, over all strengths; the triangle is the mean."
         )
-        size = (9, 0.8 + 2.5 * len(self.summary.data_sets))
+        size = (9, 0.8 + 2.5 * len(self.summary.measured_sets))
         draw = partial(training_pictures.strengths, summary=self.summary, metric=self.metric)
         self._add("strengths", title, caption, size, draw)
 
@@ -141,6 +141,6 @@ class _Artist:
             f"{title}: solid on the true classes, dashed on the clusters found; the mean of the seeds, and the range "
             "between them."
         )
-        size = (8.5, 1.0 + 2.9 * len(self.summary.data_sets))
+        size = (8.5, 1.0 + 2.9 * len(training_pictures.trained_sets(self.summary, "intra")))
         draw = partial(training_pictures.distances_through_training, summary=self.summary)
         self._add("distances", title, caption, size, draw)

@@ -82,6 +82,11 @@ class SuiteSummary:
         return self.suite.data_sets_in(self.tier)
 
     @property
+    def measured_sets(self) -> list[str]:
+        """The data sets that have a result."""
+        return [name for name in self.data_sets if any(self.of(row, name).records for row in self.suite.rows)]
+
+    @property
     def rows(self) -> list[Row]:
         """The rows that have a result."""
         return [row for row in self.suite.rows if any(self.of(row, name).records for name in self.data_sets)]

@@ -47,7 +47,7 @@ def score_through_training(figure: Figure, summary: SuiteSummary, metric: str) -
 
 def distances_through_training(figure: Figure, summary: SuiteSummary) -> None:
     """Draw SCCL's figure 4: distances on the true classes (solid) and on the clusters found (dashed)."""
-    names = summary.data_sets
+    names = trained_sets(summary, "intra")
     grid = panels(figure, 2 * len(names), 2)
     places = [(name, kind) for name in names for kind in DISTANCES]
     for panel, (name, kind) in zip(grid, places, strict=True):
@@ -63,11 +63,12 @@ def distances_through_training(figure: Figure, summary: SuiteSummary) -> None:
 
 def strengths(figure: Figure, summary: SuiteSummary, metric: str) -> None:
     """Draw SCCL's figure 5: a score by strength, and how near augmented texts are to their originals."""
-    grid = panels(figure, 2 * len(summary.data_sets), 2)
+    names = summary.measured_sets
+    grid = panels(figure, 2 * len(names), 2)
     series = list(dict.fromkeys(row.series for row in summary.rows if row.series and row.x is not None))
-    for left, right, name in zip(grid[::2], grid[1::2], summary.data_sets, strict=True):
+    for left, right, name in zip(grid[::2], grid[1::2], names, strict=True):
         left.set_title(f"{name}: {metric.upper()} by strength")
-        right.set_title(f"{name}: cosine of a text and its augmented view")
+        right.set_title(f"{name}: cosine to the augmented text")
         for place, one in enumerate(series):
             rows = [row for row in summary.rows if row.series == one and summary.of(row, name).records]
             _draw_series(left, summary, rows, name, metric, place)
