@@ -139,10 +139,10 @@ class Suite:
         """Return the data sets that the tier measures."""
         return self.quick_data_sets if tier.name == "quick" and self.quick_data_sets else self.data_sets
 
-    def cells(self, tier: Tier, folder: Path | None = None) -> Iterator[tuple[Row, Cell]]:
+    def cells(self, tier: Tier) -> Iterator[tuple[Row, Cell]]:
         """Yield every cell of the table in this tier, with its row."""
         for name in self.data_sets_in(tier):
-            data_set = find_data_set(name, folder)
+            data_set = find_data_set(name)
             for row in filter(lambda row: row.runnable, self.rows):
                 for seed in tier.seeds:
                     yield row, row.cell(data_set, tier, seed)
