@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +63,7 @@ def nearest_neighbours(vectors: Vectors | csr_matrix, k: int, block_rows: int | 
     found = Neighbourhood(np.empty((n_rows, k), np.int64), np.empty((n_rows, k), np.float32))
     if k < 1:
         return found
-    rows = vectors.astype(np.float32, copy=False)
+    rows: Any = vectors.astype(np.float32, copy=False)
     columns = rows.T.tocsr() if issparse(rows) else rows.T
     step = block_rows or max(1, BLOCK_ENTRIES // n_rows)
     with progress("Neighbours", n_rows) as bar:
