@@ -74,8 +74,8 @@ main()
         program = f"""
 import os, signal, sys
 from shoal.cli import main
-from shoal.methods.two_stage import TwoStage
-TwoStage._fit = lambda self, rows, rng: os.kill(os.getpid(), signal.SIGINT)
+from shoal.methods.shoal import Shoal
+Shoal._fit = lambda self, rows, rng: os.kill(os.getpid(), signal.SIGINT)
 sys.argv = ["shoal", "fit", {str(tickets)!r}, "--text", "body", "--out", {str(tmp_path / "run")!r}, "--json"]
 main()
 """
