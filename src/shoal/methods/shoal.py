@@ -52,7 +52,7 @@ class Shoal(TextClusterer):
     smoothing_steps : int, default=2
         Steps over the neighbour graph. More blur small clusters; ten or more are unstable.
     n_init : int, default=8
-        Starts of k-means, the best of which by evidence is kept. On DBpedia half of them end in a poor place.
+        Starts of k-means, the best of which by evidence is kept. Not every start ends in a good place.
     temperature : float, default=0.05
         Of cosines in the transport; that of the built-in encoder's own training.
     sure_share : float, default=0.8
