@@ -88,7 +88,7 @@ def run(cell: Cell) -> Record:
         One line of the results.
     """
     from shoal.bench.data_sets import find_data_set
-    from shoal.bench.surroundings import machine, peak_memory_mb, threads, versions
+    from shoal.surroundings import machine, peak_memory_mb, threads, versions
 
     data_set = find_data_set(cell.data_set)
     from shoal.bench.measure import measure  # heavy, and of no use without data

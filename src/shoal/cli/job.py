@@ -7,7 +7,6 @@ import json
 import os
 import platform
 import shutil
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
@@ -31,6 +30,7 @@ from shoal.methods.base import TextClusterer
 from shoal.methods.inputs import read_vectors
 from shoal.metrics import scores
 from shoal.run_folder import RunFolder, free_path, partial_path, writing
+from shoal.surroundings import peak_memory_mb
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers", "safetensors", "polars")
 _KEPT_INPUT = "input.parquet"  # of a run whose source cannot be read again
@@ -276,13 +276,3 @@ def environment() -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "cpu_count": os.cpu_count(),
     }
-
-
-def peak_memory_mb() -> float | None:
-    """Return the most memory this process has held, in megabytes, where the system counts it."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such count
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / (1024**2 if sys.platform == "darwin" else 1024), 1)

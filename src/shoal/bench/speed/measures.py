@@ -20,13 +20,13 @@ from shoal.bench.speed.figures import in_turns
 from shoal.bench.speed.plain_loop import PlainLoop, TrainerLoop
 from shoal.bench.speed.plan import KIND, SpeedRequest
 from shoal.bench.speed.texts import read_texts, varied_texts, varied_vectors
-from shoal.bench.surroundings import machine, peak_memory_mb, versions
 from shoal.encoder.backbone import BUILTIN, builtin_folder
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.errors import MissingExtraError, ModelError
 from shoal.methods import find_method
 from shoal.methods.base import TextClusterer
 from shoal.methods.persistence import load
+from shoal.surroundings import machine, peak_memory_mb, versions
 
 MOST_CLUSTERS = 20
 MAX_LENGTH = 64

@@ -19,9 +19,9 @@ from shoal.bench.results import FAILED, OK, SCHEMA, Record, Results, key_of
 from shoal.bench.speed.figures import exponents
 from shoal.bench.speed.measures import blank_record
 from shoal.bench.speed.plan import GROWTHS, KIND, SpeedOptions, SpeedRequest, requests_for
-from shoal.bench.surroundings import machine, versions
 from shoal.cache import cache_folder
 from shoal.progress import progress
+from shoal.surroundings import machine, versions
 
 _MODULE = "shoal.bench.speed"
 
