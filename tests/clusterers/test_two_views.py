@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from shoal.clusterers import Evidence, TwoViewOptions, Views, partition_two_views, unit_rows
+from shoal.clusterers import Evidence, Views, partition_two_views, unit_rows
 from shoal.clusterers import two_views as room
 from shoal.clusterers.softmax_regression import SoftmaxHead
-from shoal.clusterers.two_views import BALANCED, UNEQUAL, mean_log_probabilities, sure_rows
+from shoal.clusterers.two_views import BALANCED, START, UNEQUAL, mean_log_probabilities, sure_rows
 from shoal.metrics import accuracy
 
 
@@ -49,28 +49,27 @@ def test_many_clusters_of_very_unequal_sizes_take_the_unequal_branch():
     assert accuracy(labels, found.labels) > 0.97
 
 
-def test_a_view_that_knows_other_neighbours_switches_the_smoothing_off():
-    meaning, _ = groups([40, 40, 40])
-    shuffled = np.random.RandomState(3).permutation(120)
-    words = groups([40, 40, 40], seed=1)[0][shuffled]
-    found = partition_two_views(Views(meaning, words, csr_matrix(words.clip(0))), 3, np.random.RandomState(0))
-    assert found.smoothing == 0
-    agreeing, _ = two([40, 40, 40])
-    assert partition_two_views(agreeing, 3, np.random.RandomState(0)).smoothing == 1
+def test_every_partition_that_was_weighed_is_reported():
+    views, _ = two([20, 20])
+    facts = partition_two_views(views, 2, np.random.RandomState(0)).as_facts()
+    branches = [each["branch"] for each in facts["weighed"]]
+    assert branches[:4] == ["balanced, smoothing 0", "balanced, smoothing 0.5", "balanced, smoothing 1", UNEQUAL]
+    assert branches[4].endswith(", co-trained")
+    assert branches[5] == START
+    assert facts["smoothing"] in room.SMOOTHINGS
 
 
 def test_one_view_is_enough():
     meaning, labels = groups([30, 30])
     found = partition_two_views(Views(meaning), 2, np.random.RandomState(0))
     assert accuracy(labels, found.labels) == 1
-    assert (found.agreement, found.smoothing) == (None, 1.0)
 
 
 def test_the_answer_is_never_weaker_than_the_kmeans_start(monkeypatch):
     views, _ = two([30, 30, 30])
     bad = np.eye(3, dtype=np.float32)[np.arange(90) % 3]  # as if both branches had failed
-    monkeypatch.setattr(room._Partitioner, "balanced", lambda self, rng, n_init: bad[: len(self.joint)])
-    monkeypatch.setattr(room._Partitioner, "unequal", lambda self: bad[: len(self.joint)])
+    monkeypatch.setattr(room._Partitioner, "balanced", lambda self, smoothing, rng: bad)
+    monkeypatch.setattr(room._Partitioner, "unequal", lambda self, smoothing: bad)
     monkeypatch.setattr(room._Partitioner, "cotrained", lambda self, assignment, exponent: assignment)
     found = partition_two_views(views, 3, np.random.RandomState(0))
     np.testing.assert_array_equal(found.labels, found.start)
@@ -79,14 +78,35 @@ def test_the_answer_is_never_weaker_than_the_kmeans_start(monkeypatch):
 
 def test_unequal_clusters_need_both_witnesses():
     balanced = Evidence(BALANCED, modularity=0.6, silhouette=0.20)
-    assert room._choice(balanced, Evidence(UNEQUAL, 0.7, 0.21))[0] == UNEQUAL
+    assert room._choice([balanced, Evidence(UNEQUAL, 0.7, 0.21)])[0] == UNEQUAL
     for weaker in (Evidence(UNEQUAL, 0.5, 0.21), Evidence(UNEQUAL, 0.7, 0.19), balanced):
-        assert room._choice(balanced, weaker)[0] == BALANCED
+        assert room._choice([balanced, weaker])[0] == BALANCED
+
+
+def test_the_strongest_of_the_balanced_partitions_is_taken():
+    plain, half, whole = Evidence("plain", 0.5, 0.22), Evidence("half", 0.55, 0.22), Evidence("whole", 0.6, 0.20)
+    assert room._choice([plain, half, whole, Evidence(UNEQUAL, 0.1, 0.1)])[0] == "half"
+
+
+def test_co_training_may_cost_a_little_evidence_but_no_more(monkeypatch):
+    views, _ = two([40, 30, 20], noise=0.3)
+
+    def with_swapped(n_rows):
+        def cotrained(self, assignment, exponent):
+            moved = assignment.copy()
+            moved[:n_rows] = moved[:n_rows, ::-1]
+            return moved
+
+        monkeypatch.setattr(room._Partitioner, "cotrained", cotrained)
+        return partition_two_views(views, 3, np.random.RandomState(0)).reason
+
+    assert "kept" in with_swapped(0)
+    assert "dropped" in with_swapped(10)
 
 
 def test_evidence_is_weak_if_either_part_is():
-    assert Evidence("x", 0.5, 0.5).strength == pytest.approx(0.25)
-    assert Evidence("x", -0.5, -0.5).strength == 0
+    assert Evidence("x", 0.5, 0.25).strength == pytest.approx(0.5 * 0.125)
+    assert Evidence("x", -0.5, 0.5).strength == Evidence("x", 0.5, -0.5).strength == 0
 
 
 def test_sure_rows_take_a_share_of_every_cluster():
@@ -101,18 +121,3 @@ def test_heads_speak_by_the_mean_of_their_logarithms():
     row = np.ones((1, 1), np.float32)
     said = mean_log_probabilities([one, other], [row, row])
     np.testing.assert_allclose(said, [[np.log(0.8 * 0.5) / 2, np.log(0.2 * 0.5) / 2]], rtol=1e-5)
-
-
-def test_the_sample_for_the_agreement_is_bounded(monkeypatch):
-    monkeypatch.setattr(room, "AGREEMENT_ROWS", 40)
-    seen = []
-    kept = room._Partitioner.__init__
-
-    def spy(self, views, *rest):
-        seen.append(len(views.meaning))
-        kept(self, views, *rest)
-
-    monkeypatch.setattr(room._Partitioner, "__init__", spy)
-    views, _ = two([40, 40])
-    partition_two_views(views, 2, np.random.RandomState(0), TwoViewOptions(n_init=1))
-    assert seen == [40, 40, 80]

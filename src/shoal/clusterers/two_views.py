@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.metrics import adjusted_rand_score
 
 from shoal.clusterers.base import Vectors
 from shoal.clusterers.centroids import fit_spherical_kmeans, unit_rows
@@ -26,11 +25,13 @@ from shoal.metrics import modularity
 
 Labels = NDArray[np.int64]
 
-# The two views are clustered on their own on this many rows at most: enough to see whether they agree.
-AGREEMENT_ROWS = 5_000
-# Views whose clusterings hardly agree (adjusted Rand index) do not mean the same by near: smoothing over a graph
-# that joins both then blurs what either knows. It is left out below the first value and whole from the second.
-NO_AGREEMENT, FULL_AGREEMENT = 0.1, 0.2
+# How far the neighbour graph is trusted: not, by half, wholly. Where both views mean the same by near, smoothing
+# joins what belongs together; where they do not, it blurs what either knows. Each is tried, the evidence decides.
+SMOOTHINGS = (0.0, 0.5, 1.0)
+# Heads in both views reproduce a co-trained partition: worth this share of the evidence, but no more.
+CO_TRAINING_BONUS = 0.02
+# Weight of the silhouette beside the modularity in the strength of a partition.
+SILHOUETTE_EXPONENT = 1.5
 # Sizes after co-training: nearly those before. The unequal branch keeps its own.
 BALANCED_EXPONENT, UNEQUAL_EXPONENT = 0.9, 1.0
 # Steps that move the borders of the linkage's clusters to where the centres are, sizes kept.
@@ -102,8 +103,12 @@ class Evidence:
 
     @property
     def strength(self) -> float:
-        """Both at once: a partition must explain the neighbours and be apart."""
-        return max(self.modularity, 0.0) * max(self.silhouette, 0.0)
+        """Both at once: a partition must explain the neighbours and be apart.
+
+        The silhouette counts for more. Modularity is read off the graph that smoothing follows and rises with it by
+        itself; the silhouette knows nothing of the graph and pays for every text that was moved too far.
+        """
+        return max(self.modularity, 0.0) * max(self.silhouette, 0.0) ** SILHOUETTE_EXPONENT
 
 
 @dataclass(frozen=True)
@@ -118,8 +123,6 @@ class Partition:
         How sure each is; rows sum to 1.
     start : ndarray of shape (n,)
         Labels of k-means on the first view.
-    agreement : float or None
-        Adjusted Rand index between the partitions of either view alone; None if there is one view.
     smoothing : float
         How far the neighbour graph was trusted for it, from 0 to 1.
     evidence : list of Evidence
@@ -131,7 +134,6 @@ class Partition:
     labels: Labels
     assignment: Vectors
     start: Labels
-    agreement: float | None
     smoothing: float
     evidence: tuple[Evidence, ...]
     reason: str
@@ -141,7 +143,6 @@ class Partition:
         weighed = [{**asdict(each), "strength": each.strength} for each in self.evidence]
         return {
             "reason": self.reason,
-            "agreement": self.agreement,
             "smoothing": self.smoothing,
             "weighed": weighed,
         }
@@ -161,34 +162,32 @@ class TwoViewOptions:
 class _Partitioner:
     """The procedure on one set of rows, with its graph."""
 
-    def __init__(self, views: Views, n_clusters: int, options: TwoViewOptions, smoothing: float = 1.0) -> None:
+    def __init__(self, views: Views, n_clusters: int, options: TwoViewOptions) -> None:
         self.views, self.n_clusters, self.options = views, n_clusters, options
         graphs = views.graphs(options.n_neighbors)
         self.graph = sum(graphs[1:], graphs[0])
         self.joint = views.joint
         self.matrix = smoothing_matrix(self.graph)
-        self.smooth = smoothed(self.joint, self.matrix, options.smoothing_steps, smoothing)
 
-    def balanced(self, rng: np.random.RandomState, n_init: int) -> Vectors:
+    def balanced(self, smoothing: float, rng: np.random.RandomState) -> Vectors:
         """Clusters of nearly equal sizes, let go step by step."""
         return fit_transport_kmeans(
-            self.smooth,
+            self._smooth(smoothing),
             self.n_clusters,
             rng,
             judge=lambda labels: self.evidence(BALANCED, labels).strength,
-            n_init=n_init,
+            n_init=self.options.n_init,
             temperature=self.options.temperature,
         ).assignment
 
-    def unequal(self) -> Vectors:
+    def unequal(self, smoothing: float) -> Vectors:
         """Clusters of any sizes: average linkage, its borders then moved to where the centres are."""
-        labels = average_linkage_labels(self.smooth, self.n_clusters)
+        rows = self._smooth(smoothing)
+        labels = average_linkage_labels(rows, self.n_clusters)
         one_hot = np.eye(self.n_clusters, dtype=np.float32)[labels]
         sizes = one_hot.mean(axis=0)
-        centers = unit_rows(one_hot.T @ self.smooth)
-        return transport_steps(
-            self.smooth, centers, sizes, BORDER_SCHEDULE, temperature=self.options.temperature
-        ).assignment
+        centers = unit_rows(one_hot.T @ rows)
+        return transport_steps(rows, centers, sizes, BORDER_SCHEDULE, temperature=self.options.temperature).assignment
 
     def cotrained(self, assignment: Vectors, exponent: float) -> Vectors:
         """Let the sure rows of each cluster teach a head in each view, and the heads assign all rows together."""
@@ -207,19 +206,22 @@ class _Partitioner:
         """Weigh a partition."""
         return Evidence(branch, modularity(self.graph, labels), cosine_silhouette(self.joint, labels))
 
+    def _smooth(self, smoothing: float) -> Vectors:
+        """Return the joined views, each row moved towards its neighbours."""
+        return smoothed(self.joint, self.matrix, self.options.smoothing_steps, smoothing)
+
 
 def partition_two_views(
     views: Views, n_clusters: int, rng: np.random.RandomState, options: TwoViewOptions | None = None
 ) -> Partition:
     """Find one partition of rows that are seen in two views.
 
-    1. Either view is clustered alone, on a sample. How well the two partitions agree says how far the joint
-       neighbour graph can be trusted.
-    2. The rows, joined and smoothed over the graph, are clustered with balanced and with unequal sizes.
-    3. Unequal clusters are taken if both witnesses prefer them: modularity, which knows only the graph, and
-       silhouette, which knows nothing of it.
-    4. One round of co-training between the views; kept if modularity times silhouette does not fall.
-    5. If k-means on the first view has the stronger evidence after all, it is the answer.
+    1. The rows of both views are joined and smoothed over the graph of neighbours in either, not, by half and
+       wholly, and clustered with nearly equal sizes; the strongest evidence decides how far the graph is trusted.
+    2. Clusters of unequal sizes, by linkage on the smoothed rows, are taken if both witnesses prefer them:
+       modularity, which knows only the graph, and silhouette, which knows nothing of it.
+    3. One round of co-training between the views; kept unless its evidence is weaker.
+    4. If k-means on the first view has the stronger evidence after all, it is the answer.
 
     Parameters
     ----------
@@ -247,29 +249,29 @@ def partition_two_views(
     options = options or TwoViewOptions()
     start = fit_spherical_kmeans(views.meaning, n_clusters, rng, n_init=options.n_init)
     start_labels: Labels = start.scores(views.meaning).argmax(axis=1)
-    agreement = None if views.words is None else _agreement(views, views.words, n_clusters, rng, options)
-    smoothing = 1.0 if agreement is None else _trust(agreement)
-    parts = _Partitioner(views, n_clusters, options, smoothing)
+    parts = _Partitioner(views, n_clusters, options)
 
-    found = {BALANCED: parts.balanced(rng, options.n_init), UNEQUAL: parts.unequal()}
+    found = {_balanced(amount): parts.balanced(amount, rng) for amount in SMOOTHINGS}
+    found[UNEQUAL] = parts.unequal(SMOOTHINGS[-1])
     weighed = {branch: parts.evidence(branch, assignment.argmax(axis=1)) for branch, assignment in found.items()}
-    branch, reason = _choice(weighed[BALANCED], weighed[UNEQUAL])
+    branch, reason = _choice(list(weighed.values()))
     assignment, best = found[branch], weighed[branch]
+    smoothing = next((amount for amount in SMOOTHINGS if _balanced(amount) == branch), SMOOTHINGS[-1])
 
     exponent = UNEQUAL_EXPONENT if branch == UNEQUAL else BALANCED_EXPONENT
     taught = parts.cotrained(assignment, exponent)
     after = parts.evidence(f"{branch}, co-trained", taught.argmax(axis=1))
-    if after.strength >= best.strength:
+    if after.strength >= (1 - CO_TRAINING_BONUS) * best.strength:
         assignment, best, reason = taught, after, f"{reason}; co-training between the views kept"
     else:
         reason = f"{reason}; co-training between the views dropped, its evidence was weaker"
     before = parts.evidence(START, start_labels)
     if before.strength > best.strength:
         assignment = np.eye(n_clusters, dtype=np.float32)[start_labels]
-        reason = f"k-means, whose evidence ({before.strength:.3f}) was stronger than that of {branch} clusters"
+        reason = f"k-means, whose evidence ({before.strength:.4f}) was stronger than that of {branch} clusters"
     labels: Labels = assignment.argmax(axis=1)
     evidence = (*weighed.values(), after, before)
-    return Partition(labels, assignment, start_labels, agreement, smoothing, evidence, f"{reason}.")
+    return Partition(labels, assignment, start_labels, smoothing, evidence, f"{reason}.")
 
 
 def sure_rows(assignment: Vectors, share: float) -> NDArray[np.bool_]:
@@ -297,31 +299,20 @@ def mean_log_probabilities(heads: Sequence[SoftmaxHead], views: Sequence[Vectors
     return total
 
 
-def _agreement(
-    views: Views, words: Vectors, n_clusters: int, rng: np.random.RandomState, options: TwoViewOptions
-) -> float:
-    """Cluster each view alone, on a sample, and compare."""
-    n = len(words)
-    sample = np.sort(rng.permutation(n)[:AGREEMENT_ROWS]) if n > AGREEMENT_ROWS else np.arange(n)
-    alone = [
-        _Partitioner(Views(view[sample]), n_clusters, options).balanced(rng, n_init=2).argmax(axis=1)
-        for view in (views.meaning, words)
-    ]
-    return float(adjusted_rand_score(*alone))
+def _balanced(smoothing: float) -> str:
+    """Name the branch of balanced clusters with so much smoothing."""
+    return f"{BALANCED}, smoothing {smoothing:g}"
 
 
-def _trust(agreement: float) -> float:
-    """Return how far a graph that joins both views is trusted, from 0 to 1."""
-    return float(np.clip((agreement - NO_AGREEMENT) / (FULL_AGREEMENT - NO_AGREEMENT), 0, 1))
-
-
-def _choice(balanced: Evidence, unequal: Evidence) -> tuple[str, str]:
-    """Return the branch to take, and why."""
+def _choice(weighed: Sequence[Evidence]) -> tuple[str, str]:
+    """Return the branch to take, and why; the last one is that of unequal clusters."""
+    *balanced, unequal = weighed
+    best = max(balanced, key=lambda each: each.strength)
     witnesses = {
-        "modularity": unequal.modularity > balanced.modularity,
-        "silhouette": unequal.silhouette > balanced.silhouette,
+        "modularity": unequal.modularity > best.modularity,
+        "silhouette": unequal.silhouette > best.silhouette,
     }
     against = [name for name, prefers in witnesses.items() if not prefers]
     if against:
-        return BALANCED, f"{BALANCED} clusters, preferred by {' and '.join(against)}"
+        return best.branch, f"{best.branch}: preferred to {UNEQUAL} clusters by {' and '.join(against)}"
     return UNEQUAL, f"{UNEQUAL} clusters, preferred by both modularity and silhouette"
