@@ -27,6 +27,8 @@ class AutoEncoder(nn.Module):
 
     Attributes
     ----------
+    dimension : int
+        Length of the code.
     encoder, decoder : nn.Sequential
         The two halves.
 
@@ -39,6 +41,7 @@ class AutoEncoder(nn.Module):
 
     def __init__(self, sizes: Sequence[int]) -> None:
         super().__init__()
+        self.dimension = sizes[-1]
         self.encoder = _layers(sizes)
         self.decoder = _layers(sizes[::-1])
 
@@ -100,7 +103,7 @@ def hidden_sizes(dimension: int) -> tuple[int, ...]:
 
 
 def unit_power_scale(vectors: NDArray[np.float32]) -> float:
-    """Return what makes the mean square of all values 1, as DEC scales its inputs (section 4.2).
+    """Return what makes the mean square of all values 1, as DEC scales its inputs.
 
     Examples
     --------
@@ -112,7 +115,7 @@ def unit_power_scale(vectors: NDArray[np.float32]) -> float:
 
 
 def _layers(sizes: Sequence[int]) -> nn.Sequential:
-    """Linear layers with ReLU between them, from Glorot's start (IDEC, section 4.3)."""
+    """Linear layers with ReLU between them, from Glorot's start, as IDEC's."""
     parts: list[nn.Module] = []
     for width_in, width_out in pairwise(sizes):
         linear = nn.Linear(width_in, width_out)

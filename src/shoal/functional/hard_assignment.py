@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def nearest_center(embeddings: Tensor, centers: Tensor) -> Tensor:
-    r"""Return each vector's nearest centre (DCN, eq. 8).
+    r"""Return each vector's nearest centre: DCN's assignment step.
 
     .. math:: s_i = \arg\min_k \lVert z_i - m_k \rVert^2
 
@@ -33,7 +33,7 @@ def nearest_center(embeddings: Tensor, centers: Tensor) -> Tensor:
 
 
 def kmeans_term(embeddings: Tensor, centers: Tensor, assigned: Tensor) -> Tensor:
-    r"""Mean squared distance of the vectors to their centres (the second term of DCN, eq. 4).
+    r"""Mean squared distance of the vectors to their centres: DCN's k-means term.
 
     .. math:: \frac{1}{n} \sum_i \lVert z_i - m_{s_i} \rVert^2
 
@@ -59,7 +59,7 @@ def kmeans_term(embeddings: Tensor, centers: Tensor, assigned: Tensor) -> Tensor
 
 
 def running_centers(embeddings: Tensor, assigned: Tensor, centers: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    r"""Move each centre to the running mean of all that was ever assigned to it (DCN, eq. 9).
+    r"""Move each centre to the running mean of all that was ever assigned to it: DCN's centre step.
 
     The paper moves it vector by vector, :math:`m_k \leftarrow m_k - (m_k - z_i) / c_k` with :math:`c_k` the count
     so far; after the whole batch that is, whatever the order,
