@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from shoal.corpus import Corpus
     from shoal.errors import ShoalError
     from shoal.methods import METHODS
+    from shoal.methods.ae_kmeans import AEKMeans
+    from shoal.methods.dcn import DCN
+    from shoal.methods.dec import DEC
+    from shoal.methods.idec import IDEC
     from shoal.methods.persistence import load
     from shoal.methods.sccl import SCCL
     from shoal.methods.shoal import Shoal
@@ -24,6 +28,10 @@ if TYPE_CHECKING:
 
 # Imported when first asked for, so that `import shoal` answers at once.
 _HOMES = {
+    "AEKMeans": "shoal.methods.ae_kmeans",
+    "DCN": "shoal.methods.dcn",
+    "DEC": "shoal.methods.dec",
+    "IDEC": "shoal.methods.idec",
     "SCCL": "shoal.methods.sccl",
     "Cluster": "shoal.clustering",
     "Clustering": "shoal.clustering",
@@ -36,8 +44,12 @@ _HOMES = {
 }
 
 __all__ = [
+    "DCN",
+    "DEC",
+    "IDEC",
     "METHODS",
     "SCCL",
+    "AEKMeans",
     "Cluster",
     "Clustering",
     "Corpus",

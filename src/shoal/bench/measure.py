@@ -18,7 +18,7 @@ from shoal.encoder.representation import Frozen, make_representation
 from shoal.encoder.vector_cache import Encoded, cached_vectors, vector_key
 from shoal.methods import find_method
 from shoal.metrics import inter_cluster_distance, intra_cluster_distance, scores
-from shoal.training import Callback, CorpusViews
+from shoal.training import Callback, CorpusViews, VectorCorpus
 
 # Texts whose augmented views are compared with them, and the bins of their cosines from 0 to 1.
 COMPARED_TEXTS = 1_000
@@ -147,10 +147,10 @@ class Trace(Callback):
         """Return the time since the start that the trace itself did not take."""
         return time.perf_counter() - self._started - self._spent
 
-    def on_start(self, views: CorpusViews, encoder: nn.Module) -> None:
+    def on_start(self, views: CorpusViews | VectorCorpus, encoder: nn.Module) -> None:
         """Compare the views."""
         arrived = time.perf_counter()
-        if len(set(views.starts)) > 1:
+        if isinstance(views, CorpusViews) and len(set(views.starts)) > 1:
             self.pair_similarity = pair_similarity(views, encoder)
         self._spent += time.perf_counter() - arrived
 

@@ -55,8 +55,9 @@ def methods(
 
 
 def _parameter_texts(estimator: type) -> dict[str, str]:
-    """Read the parameters' meanings out of the class's numpydoc."""
-    section = inspect.getdoc(estimator) or ""
-    section = section.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
-    entries = re.findall(r"^(\w[\w, ]*?)(?: : .*)?\n((?:    .*\n?)+)", section, flags=re.MULTILINE)
+    """Read the parameters' meanings out of the numpydoc of the class and of its bases; the class's own win."""
+    entries = []
+    for cls in reversed(estimator.__mro__):
+        section = inspect.cleandoc(cls.__doc__ or "").partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+        entries += re.findall(r"^(\w[\w, ]*?)(?: : .*)?\n((?:    .*\n?)+)", section, flags=re.MULTILINE)
     return {key: " ".join(meaning.replace("``", "").split()) for keys, meaning in entries for key in keys.split(", ")}

@@ -46,6 +46,11 @@ class Centroids:
         self.spherical = spherical
         self.n_iter = n_iter
 
+    @classmethod
+    def around(cls, centers: Vectors, vectors: Vectors, n_iter: int = 1) -> Centroids:
+        """Take centres as they are; the bandwidth is a tenth of the vectors' mean squared distance to them."""
+        return cls(centers, _bandwidth(vectors, centers), spherical=False, n_iter=n_iter)
+
     def scores(self, vectors: Vectors) -> NDArray[np.float64]:
         """Return minus the squared distance to each centre, in units of the bandwidth."""
         points = unit_rows(vectors) if self.spherical else vectors
@@ -101,7 +106,7 @@ def _from_sklearn(model: KMeans | MiniBatchKMeans, vectors: Vectors) -> Centroid
         # Word counts are nearly all zeros: scikit-learn's sparse form gives the same centres many times faster.
         model.fit(csr_matrix(vectors) if np.count_nonzero(vectors) < SPARSE * vectors.size else vectors)
     centers = np.asarray(model.cluster_centers_, dtype=np.float32)
-    return Centroids(centers, _bandwidth(vectors, centers), spherical=False, n_iter=int(model.n_iter_))
+    return Centroids.around(centers, vectors, int(model.n_iter_))
 
 
 def fit_spherical_kmeans(

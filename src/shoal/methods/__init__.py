@@ -8,14 +8,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.errors import ParameterError
+from shoal.methods.ae_kmeans import PRESETS as AE_KMEANS_PRESETS
+from shoal.methods.ae_kmeans import AEKMeans
 from shoal.methods.base import TextClusterer
+from shoal.methods.dcn import DCN
+from shoal.methods.dcn import PRESETS as DCN_PRESETS
+from shoal.methods.dec import DEC
+from shoal.methods.dec import PRESETS as DEC_PRESETS
+from shoal.methods.idec import IDEC
+from shoal.methods.idec import PRESETS as IDEC_PRESETS
 from shoal.methods.sccl import PRESETS as SCCL_PRESETS
 from shoal.methods.sccl import SCCL
 from shoal.methods.shoal import Shoal
 from shoal.methods.two_stage import TwoStage
 
 DEFAULT = "shoal"
-CLASSES: dict[str, type[TextClusterer]] = {cls.__name__: cls for cls in (Shoal, TwoStage, SCCL)}
+CLASSES: dict[str, type[TextClusterer]] = {
+    cls.__name__: cls for cls in (Shoal, TwoStage, SCCL, AEKMeans, DEC, IDEC, DCN)
+}
 
 
 @dataclass(frozen=True)
@@ -78,6 +88,30 @@ METHODS: dict[str, Method] = {
         "fine-tuning: instance-wise contrast joined with a Student-t clustering loss",
         "SCCL (Zhang et al. 2021)",
         presets=SCCL_PRESETS,
+    ),
+    "dec": Method(
+        DEC,
+        "an auto-encoder of the vectors; its encoder and centres trained to harden the Student-t assignment",
+        "DEC (Xie et al. 2016); MLM + DEC (baseline)",
+        presets=DEC_PRESETS,
+    ),
+    "idec": Method(
+        IDEC,
+        "DEC that keeps the reconstruction",
+        "IDEC (Guo et al. 2017); MLM + DEC, ClusterBERT (baseline)",
+        presets=IDEC_PRESETS,
+    ),
+    "dcn": Method(
+        DCN,
+        "an auto-encoder of the vectors, trained in turns with k-means on its code",
+        "DCN (Yang et al. 2017); MLM + DEC (baseline)",
+        presets=DCN_PRESETS,
+    ),
+    "ae-kmeans": Method(
+        AEKMeans,
+        "the code of an auto-encoder of the vectors, k-means",
+        "MLM + DEC (baseline)",
+        presets=AE_KMEANS_PRESETS,
     ),
     "cls-kmeans": Method(
         TwoStage,

@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from shoal.clusterers import Heads, TwoViewOptions, Vectors, Views, fit_softmax, partition_two_views, unit_rows
-from shoal.encoder.representation import Representation, load_representation, make_representation
 from shoal.encoder.transformer import LONG_TEXTS, POOLINGS
 from shoal.encoder.word_view import WordView
 from shoal.errors import ParameterError
-from shoal.methods.base import TextClusterer
+from shoal.methods.checks import check_choices, check_counts, check_positive
 from shoal.methods.inputs import Rows
 from shoal.methods.memory import Memory, row_keys
+from shoal.methods.represented import RepresentedClusterer
 
 _MEAN = "mean.safetensors"
 
 
-class Shoal(TextClusterer):
+class Shoal(RepresentedClusterer):
     """Cluster texts by what they mean and by the words they share.
 
     Texts are encoded once. Equal texts (but for case and white space) count once. Which of several partitions is
@@ -118,14 +118,13 @@ class Shoal(TextClusterer):
                 f"n_clusters={self.n_clusters} but only {len(keys)} texts differ in more than case and white space; "
                 f"pass n_clusters <= {len(keys)}."
             )
+        encoded = self._fit_representation(rows)
         started = time.perf_counter()
-        encoded = self._prepare(rows)
-        self.n_features_in_ = encoded.shape[1]
+        self.words_: WordView | None = None
+        if rows.texts is not None:
+            self.words_ = WordView(n_components=self.word_dimensions).fit(rows.texts)
         self.mean_ = encoded[first].mean(axis=0)
         views = self._views(rows, encoded)
-        self._log("represent", started, dimension=encoded.shape[1])
-
-        started = time.perf_counter()
         distinct = views.rows(first)
         found = partition_two_views(
             distinct,
@@ -144,26 +143,6 @@ class Shoal(TextClusterer):
         self._log("cluster", started, reason=found.reason)
         return embedded
 
-    def _prepare(self, rows: Rows) -> Vectors:
-        """Load or learn what turns texts into views; return the encoder's vectors."""
-        self.representation_: Representation | None = None
-        self.words_: WordView | None = None
-        if rows.texts is not None:
-            self.words_ = WordView(n_components=self.word_dimensions).fit(rows.texts)
-            if rows.vectors is None:
-                self.representation_ = make_representation("transformer", self._encoder_options()).fit(rows.texts)
-        return self._encoded(rows)
-
-    def _encoded(self, rows: Rows) -> Vectors:
-        """Return the vectors that were given, or the encoder's."""
-        if rows.vectors is not None:
-            return rows.vectors
-        if self.representation_ is None or rows.texts is None:
-            raise ParameterError("this model has no encoder for texts; pass vectors= as in fit.")
-        vectors = self.representation_.encode(rows.texts)
-        self.truncated_ = self.representation_.truncated
-        return vectors
-
     def _views(self, rows: Rows, encoded: Vectors) -> Views:
         """Return both views of some rows; without texts there is one."""
         meaning = unit_rows(encoded - self.mean_).astype(np.float32)
@@ -174,7 +153,7 @@ class Shoal(TextClusterer):
         return Views(meaning, self.words_.encode(rows.texts), self.words_.tfidf(rows.texts))
 
     def _embed(self, rows: Rows) -> Vectors:
-        return np.hstack(self._views(rows, self._encoded(rows)).each)
+        return np.hstack(self._views(rows, self._represent(rows)).each)
 
     def _assign(self, rows: Rows, embedded: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Assign by the heads; a text of the fit keeps the cluster that it got there, with all its neighbours."""
@@ -184,43 +163,29 @@ class Shoal(TextClusterer):
             scores[i, [found[i], known[i]]] = scores[i, [known[i], found[i]]]
         return np.where(known >= 0, known, found), scores
 
-    def _encoder_options(self) -> dict[str, Any]:
-        """Return the parameters of the encoder."""
-        return {**self.get_params(deep=False), "normalize": True}
+    def _representation_options(self) -> dict[str, Any]:
+        return {**self.get_params(deep=False), "representation": "transformer", "normalize": True}
 
     def _check_parameters(self) -> None:
         """Name the first parameter that does not work."""
+        params = self.get_params(deep=False)
         choices = {"pooling": tuple(POOLINGS), "long_texts": LONG_TEXTS, "cache": (True, False)}
-        for name, allowed in choices.items():
-            value = getattr(self, name)
-            if value not in allowed:
-                raise ParameterError(f"{name}={value!r} is unknown; pass one of {', '.join(map(str, allowed))}.")
-        for name in ("max_length", "word_dimensions", "n_neighbors", "smoothing_steps", "n_init"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise ParameterError(f"{name}={value!r} but it must be a whole number >= 1.")
-        if not isinstance(self.temperature, int | float | np.number) or not self.temperature > 0:
-            raise ParameterError(f"temperature={self.temperature!r} but it must be a number > 0, e.g. 0.05.")
+        check_choices(params, choices)
+        check_counts(params, ("max_length", "word_dimensions", "n_neighbors", "smoothing_steps", "n_init"))
+        check_positive(params, {"temperature": 0.05})
         if not isinstance(self.sure_share, int | float | np.number) or not 0 < self.sure_share <= 1:
             raise ParameterError(f"sure_share={self.sure_share!r} but it must be a share: above 0, at most 1.")
 
     def _save(self, folder: Path) -> dict[str, Any]:
-        for part in (self.representation_, self.words_):
-            if part is not None:
-                part.save(folder)
+        if self.words_ is not None:
+            self.words_.save(folder)
         self.memory_.save(folder)
         save_file({"mean": self.mean_}, folder / _MEAN)
-        return {
-            "encodes_texts": self.representation_ is not None,
-            "knows_words": self.words_ is not None,
-            "outcome": self.outcome_,
-        }
+        return {**super()._save(folder), "knows_words": self.words_ is not None, "outcome": self.outcome_}
 
     def _restore(self, folder: Path, config: dict[str, Any]) -> None:
-        encodes = config["encodes_texts"]
-        self.representation_ = load_representation("transformer", folder, self._encoder_options()) if encodes else None
+        super()._restore(folder, config)
         self.words_ = WordView.load(folder) if config["knows_words"] else None
         self.memory_ = Memory.load(folder)
         self.mean_ = load_file(folder / _MEAN)["mean"]
         self.outcome_ = config["outcome"]
-        self.fitted_on_vectors_ = not encodes

@@ -1,4 +1,4 @@
-"""What the methods that fine-tune an encoder share: load, train, embed, save."""
+"""What the methods that train share, and what those share that fine-tune an encoder: load, embed, save."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ from shoal.training import (
     Stage,
     Trainer,
     TrainingOptions,
+    TrainingResult,
+    VectorCorpus,
     make_writer,
     seeded,
 )
@@ -36,32 +38,87 @@ from shoal.training.options import ALL_LAYERS
 _NO_PART_OF_THE_RUN = ("random_state", "checkpoint_every", "log_to")
 
 
-class TrainedClusterer(TextClusterer):
+class StagedClusterer(TextClusterer):
+    """Base of the methods that train in stages.
+
+    A method's parameters that bear a name of :class:`~shoal.training.TrainingOptions` go there.
+
+    Attributes
+    ----------
+    outcome_ : dict
+        What became of the training: signs at ``start`` and ``end``, ``rolled_back``, ``reason``; by stage too.
+    """
+
+    tolerance: float | None
+    log_to: str | None
+    outcome_: dict[str, Any]
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Name the first parameter of the method's own that does not work."""
+
+    @abstractmethod
+    def _final_clusterer(
+        self, stages: Sequence[Stage], vectors: Vectors, rng: np.random.RandomState | None
+    ) -> Clusterer:
+        """Return the clusterer of the trained space; without ``rng`` the one that the training began with."""
+
+    def _train(
+        self,
+        views: CorpusViews | VectorCorpus,
+        stages: Sequence[Stage],
+        options: TrainingOptions,
+        texts: Sequence[str],
+    ) -> TrainingResult:
+        """Run the stages; ``texts``, or what names the vectors, tell this run's checkpoints from others."""
+        trainer = Trainer(
+            views,
+            options,
+            n_clusters=self.n_clusters,
+            callbacks=[*self._callbacks(), *self._listeners],
+            checkpoints=Checkpoints(self._checkpoints, self._identity(texts, options.seed))
+            if self._checkpoints is not None
+            else None,
+        )
+        result = trainer.run(stages)
+        self.history_ += result.history
+        self.outcome_ = result.outcome
+        return result
+
+    def _options(self, seed: int) -> TrainingOptions:
+        """Return those of the method's parameters that are the trainer's."""
+        params = self.get_params(deep=False)
+        named = {field.name: params[field.name] for field in fields(TrainingOptions) if field.name in params}
+        return TrainingOptions(**named, seed=seed)
+
+    def _callbacks(self) -> list[Callback]:
+        """Return who listens to the training."""
+        callbacks: list[Callback] = [] if self.tolerance is None else [EarlyStopping(self.tolerance)]
+        return callbacks if self.log_to is None else [*callbacks, make_writer(self.log_to)]
+
+    def _identity(self, texts: Sequence[str], seed: int) -> str:
+        """Return a hash of all that decides the result."""
+        params = {k: v for k, v in self.get_params(deep=False).items() if k not in _NO_PART_OF_THE_RUN}
+        content = [type(self).__name__, seed, params, *texts]
+        return hashlib.sha256(json.dumps(content, default=repr, sort_keys=True).encode()).hexdigest()
+
+
+class TrainedClusterer(StagedClusterer):
     """Base of the methods that fine-tune an encoder.
 
-    A method says which views of the texts it needs, which stages it trains and which clusterer comes out. Its
-    parameters that bear a name of :class:`~shoal.training.TrainingOptions` go there.
+    A method says which views of the texts it needs, which stages it trains and which clusterer comes out.
 
     Attributes
     ----------
     encoder_ : TransformerEncoder
         The encoder after training.
-    outcome_ : dict
-        What became of the training: signs at ``start`` and ``end``, ``rolled_back``, ``reason``; by stage too.
     """
 
     backbone: str
     pooling: str
     max_length: int
     normalize: bool
-    tolerance: float | None
-    log_to: str | None
     encoder_: TransformerEncoder
-    outcome_: dict[str, Any]
-
-    @abstractmethod
-    def _check_parameters(self) -> None:
-        """Name the first parameter of the method's own that does not work."""
 
     @abstractmethod
     def _views(self, texts: list[str], seed: int) -> CorpusViews:
@@ -70,12 +127,6 @@ class TrainedClusterer(TextClusterer):
     @abstractmethod
     def _stages(self, encoder: nn.Module) -> list[Stage]:
         """Return what is trained, on ``encoder``: ``encoder_`` itself or its last layers."""
-
-    @abstractmethod
-    def _final_clusterer(
-        self, stages: Sequence[Stage], vectors: Vectors, rng: np.random.RandomState | None
-    ) -> Clusterer:
-        """Return the clusterer of the trained space; without ``rng`` the one that the training began with."""
 
     def _fit(self, rows: Rows, rng: np.random.RandomState) -> Vectors:
         if rows.texts is None or rows.vectors is not None:
@@ -93,18 +144,7 @@ class TrainedClusterer(TextClusterer):
             encoder = FrozenLayersEncoder(self.encoder_, views.tokens, int(options.trainable_layers))
         with seeded(seed):  # the heads' first weights
             stages = self._stages(encoder)
-        trainer = Trainer(
-            views,
-            options,
-            n_clusters=self.n_clusters,
-            callbacks=[*self._callbacks(), *self._listeners],
-            checkpoints=Checkpoints(self._checkpoints, self._identity(rows.texts, seed))
-            if self._checkpoints is not None
-            else None,
-        )
-        result = trainer.run(stages)
-        self.history_ += result.history
-        self.outcome_ = result.outcome
+        result = self._train(views, stages, options, rows.texts)
         self._start_found = result.start_labels
         vectors = self._embed(rows)
         self.n_features_in_ = vectors.shape[1]
@@ -125,23 +165,6 @@ class TrainedClusterer(TextClusterer):
         return TransformerEncoder.load(
             backbone, pooling=self.pooling, max_length=self.max_length, normalize=self.normalize
         )
-
-    def _options(self, seed: int) -> TrainingOptions:
-        """Return those of the method's parameters that are the trainer's."""
-        params = self.get_params(deep=False)
-        named = {field.name: params[field.name] for field in fields(TrainingOptions) if field.name in params}
-        return TrainingOptions(**named, seed=seed)
-
-    def _callbacks(self) -> list[Callback]:
-        """Return who listens to the training."""
-        callbacks: list[Callback] = [] if self.tolerance is None else [EarlyStopping(self.tolerance)]
-        return callbacks if self.log_to is None else [*callbacks, make_writer(self.log_to)]
-
-    def _identity(self, texts: Sequence[str], seed: int) -> str:
-        """Return a hash of all that decides the result."""
-        params = {k: v for k, v in self.get_params(deep=False).items() if k not in _NO_PART_OF_THE_RUN}
-        content = [type(self).__name__, seed, params, *texts]
-        return hashlib.sha256(json.dumps(content, default=repr, sort_keys=True).encode()).hexdigest()
 
     def _save(self, folder: Path) -> dict[str, Any]:
         self.encoder_.save(folder)

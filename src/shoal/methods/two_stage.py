@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,11 +25,9 @@ from shoal.clusterers import (
     fit_spherical_kmeans,
     fit_umap,
 )
-from shoal.encoder.representation import Representation, load_representation, make_representation
-from shoal.encoder.transformer import LONG_TEXTS, POOLINGS
-from shoal.errors import ParameterError
-from shoal.methods.base import TextClusterer
+from shoal.methods.checks import check_choices, check_counts
 from shoal.methods.inputs import Rows
+from shoal.methods.represented import RepresentedClusterer
 
 FIT: dict[str, Callable[..., Clusterer]] = {
     "spherical-kmeans": fit_spherical_kmeans,
@@ -42,7 +39,7 @@ CLUSTERERS = (*FIT, "agglomerative")
 REDUCERS = ("none", "pca", "umap")
 
 
-class TwoStage(TextClusterer):
+class TwoStage(RepresentedClusterer):
     """Represent, reduce, cluster.
 
     Parameters
@@ -148,14 +145,7 @@ class TwoStage(TextClusterer):
 
     def _fit(self, rows: Rows, rng: np.random.RandomState) -> Vectors:
         self._check_parameters()
-        started = time.perf_counter()
-        self.representation_: Representation | None = None
-        if rows.texts is not None and rows.vectors is None:
-            self.representation_ = make_representation(self.representation, self.get_params()).fit(rows.texts)
-        represented = self._represent(rows)
-        self.n_features_in_ = represented.shape[1]
-        self._log("represent", started, dimension=represented.shape[1])
-
+        represented = self._fit_representation(rows)
         started = time.perf_counter()
         self.reducer_: Reducer | None = self._fit_reducer(represented, rng)
         reduced = self._reduce(represented)
@@ -166,16 +156,6 @@ class TwoStage(TextClusterer):
 
     def _embed(self, rows: Rows) -> Vectors:
         return self._reduce(self._represent(rows))
-
-    def _represent(self, rows: Rows) -> Vectors:
-        """Return the vectors that were given, or the representation's."""
-        if rows.vectors is not None:
-            return rows.vectors
-        if self.representation_ is None or rows.texts is None:
-            raise ParameterError("this model has no representation for texts; pass vectors= as in fit.")
-        vectors = self.representation_.encode(rows.texts)
-        self.truncated_ = self.representation_.truncated
-        return vectors
 
     def _reduce(self, vectors: Vectors) -> Vectors:
         """Apply the reducer, if there is one."""
@@ -198,40 +178,8 @@ class TwoStage(TextClusterer):
 
     def _check_parameters(self) -> None:
         """Name the first parameter that does not work."""
-        choices: dict[str, tuple[Any, ...]] = {
-            "reducer": REDUCERS,
-            "clusterer": CLUSTERERS,
-            "linkage": LINKAGES,
-            "pooling": tuple(POOLINGS),
-            "long_texts": LONG_TEXTS,
-            "normalize": (True, False),
-            "cache": (True, False),
-        }
-        for name, allowed in choices.items():
-            value = getattr(self, name)
-            if value not in allowed:
-                raise ParameterError(f"{name}={value!r} is unknown; pass one of {', '.join(map(str, allowed))}.")
-        counts = {
-            name: getattr(self, name) for name in ("n_init", "max_iter", "max_features", "max_length", "n_neighbors")
-        }
-        counts["n_components"] = 1 if self.n_components is None else self.n_components
-        for name, value in counts.items():
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise ParameterError(f"{name}={value!r} but it must be a whole number >= 1.")
-        if not isinstance(self.sif_a, int | float | np.number) or not self.sif_a > 0:
-            raise ParameterError(f"sif_a={self.sif_a!r} but it must be a number > 0, e.g. 0.001.")
-        words = self.stop_words
-        if words not in (None, "english") and not (
-            isinstance(words, list) and all(isinstance(word, str) for word in words)
-        ):
-            raise ParameterError(f"stop_words={words!r} does not work; pass 'english', a list of words, or None.")
-
-    def _save(self, folder: Path) -> dict[str, Any]:
-        if self.representation_ is not None:
-            self.representation_.save(folder)
-        return {"encodes_texts": self.representation_ is not None and isinstance(self.representation, str)}
-
-    def _restore(self, folder: Path, config: dict[str, Any]) -> None:
-        encodes = config["encodes_texts"]
-        self.representation_ = load_representation(self.representation, folder, self.get_params()) if encodes else None
-        self.fitted_on_vectors_ = not encodes
+        self._check_representation()
+        params = self.get_params(deep=False)
+        check_choices(params, {"reducer": REDUCERS, "clusterer": CLUSTERERS, "linkage": LINKAGES})
+        counts = ("n_init", "max_iter", "n_neighbors", *(() if self.n_components is None else ("n_components",)))
+        check_counts(params, counts)

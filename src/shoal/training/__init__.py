@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.training.batch import Batch, CorpusViews
+from shoal.training.batch import Batch, CorpusViews, VectorBatch, VectorCorpus
 from shoal.training.callbacks import Callback, EarlyStopping, MLflow, TensorBoard, make_writer
 from shoal.training.checkpoint import Checkpoints
 from shoal.training.guard import BestState, Guard, Signs
@@ -31,6 +31,8 @@ __all__ = [
     "Trainer",
     "TrainingOptions",
     "TrainingResult",
+    "VectorBatch",
+    "VectorCorpus",
     "best_kmeans",
     "kmeans_from",
     "make_writer",

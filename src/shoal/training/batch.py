@@ -1,14 +1,19 @@
-"""What a step works on: some texts, in all their views."""
+"""What a step works on: some texts, in all their views, or some rows of a matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, issparse
+from torch import Tensor, nn
 
+from shoal.clusterers import Vectors
 from shoal.encoder.tokens import TokenisedTexts, length_groups
 from shoal.errors import DataError
 
@@ -48,6 +53,11 @@ class Batch:
     def n_computed(self) -> int:
         """Number of tokens that are computed, padding included."""
         return sum(int(self.lengths[group].max()) * len(group) for group in length_groups(self.lengths))
+
+    def encoded_by(self, encoder: nn.Module) -> Tensor:
+        """Return the vectors of every sequence, views one after the other."""
+        vectors: Tensor = encoder(self.tokens, self.views.ravel())
+        return vectors
 
 
 @dataclass(frozen=True)
@@ -99,3 +109,70 @@ class CorpusViews:
         """Return ``rows`` in some of their views, by default in all."""
         starts = self.starts if views is None else [self.starts[view] for view in views]
         return Batch(rows, self.tokens, np.array(starts)[:, None] + rows[None, :])
+
+
+@dataclass(frozen=True)
+class VectorBatch:
+    """Some rows of a matrix, in place of texts and tokens.
+
+    Attributes
+    ----------
+    rows : ndarray of int64, shape (m,)
+        The rows' numbers in the corpus.
+    vectors : Tensor of shape (m, d)
+        The rows.
+    """
+
+    rows: NDArray[np.int64]
+    vectors: Tensor
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of rows: each counts as one token."""
+        return len(self.rows)
+
+    @property
+    def n_computed(self) -> int:
+        """Number of rows: nothing is padded."""
+        return len(self.rows)
+
+    def encoded_by(self, encoder: nn.Module) -> Tensor:
+        """Return what the encoder makes of the rows."""
+        encoded: Tensor = encoder(self.vectors)
+        return encoded
+
+
+@dataclass(frozen=True)
+class VectorCorpus:
+    """A corpus of vectors: the rows of a matrix, in one view.
+
+    Attributes
+    ----------
+    matrix : ndarray or csr_matrix of shape (n, d)
+        The vectors; sparse ones become dense batch by batch.
+    device : torch.device or str
+        Where batches go.
+
+    Examples
+    --------
+    >>> corpus = VectorCorpus(np.arange(6, dtype=np.float32).reshape(3, 2))
+    >>> corpus.batch(np.array([2, 0])).vectors.tolist()
+    [[4.0, 5.0], [0.0, 1.0]]
+    """
+
+    matrix: Vectors | csr_matrix
+    device: torch.device | str = "cpu"
+
+    @property
+    def n_texts(self) -> int:
+        """Number of rows."""
+        return int(self.matrix.shape[0])
+
+    def batch(self, rows: NDArray[np.int64], views: Sequence[int] | None = None) -> VectorBatch:
+        """Return ``rows``; there is no other view of them."""
+        chosen: Any = self.matrix[rows]
+        dense = np.asarray(chosen.toarray() if issparse(chosen) else chosen, dtype=np.float32)
+        return VectorBatch(rows, torch.from_numpy(dense).to(self.device))

@@ -12,7 +12,7 @@ from torch import nn
 
 from shoal.clusterers import Vectors
 from shoal.errors import MissingExtraError, ParameterError
-from shoal.training.batch import CorpusViews
+from shoal.training.batch import CorpusViews, VectorCorpus
 
 Record = dict[str, Any]
 
@@ -20,8 +20,8 @@ Record = dict[str, Any]
 class Callback:
     """Listens to a run; override what is needed."""
 
-    def on_start(self, views: CorpusViews, encoder: nn.Module) -> None:
-        """See all views of the texts, and the encoder before the first step; not on resume."""
+    def on_start(self, views: CorpusViews | VectorCorpus, encoder: nn.Module) -> None:
+        """See all views of the texts, or their vectors, and the encoder before the first step; not on resume."""
 
     def on_stage_start(self, stage: str, n_steps: int) -> None:
         """Hear that a stage begins."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from shoal.clusterers import Vectors
-from shoal.training.batch import Batch
+from shoal.training.batch import Batch, VectorBatch
 
 
 class Objective(nn.Module):
@@ -22,7 +23,8 @@ class Objective(nn.Module):
     Parameters
     ----------
     encoder : nn.Module
-        Called with tokens and sequence numbers, gives vectors; shared by the stages of a run.
+        Called with tokens and sequence numbers, or with the rows of a matrix, gives vectors; shared by the stages
+        of a run.
 
     Attributes
     ----------
@@ -40,17 +42,22 @@ class Objective(nn.Module):
         """Start from the corpus as it is: centres by k-means, say. Not called when a run is resumed."""
 
     @abstractmethod
-    def forward(self, batch: Batch) -> dict[str, Tensor]:
-        """Return the weighted terms of the loss; the trainer sums, logs and back-propagates them."""
+    def forward(self, batch: Any) -> dict[str, Tensor]:
+        """Return the weighted terms of the loss; the trainer sums, logs and back-propagates them.
+
+        ``batch`` is what the corpus gives: a :class:`Batch` of tokens or a :class:`VectorBatch`.
+        """
 
     def refresh(self, embeddings: Vectors) -> None:
         """Renew targets over the whole corpus; called every ``Stage.refresh_every`` steps."""
 
-    @abstractmethod
     def labels(self, embeddings: Vectors) -> NDArray[np.int64]:
-        """Return each text's cluster as things stand. It draws no random number and changes nothing."""
+        """Return each text's cluster as things stand. It draws no random number and changes nothing.
 
-    def encode(self, batch: Batch) -> tuple[Tensor, ...]:
+        Only what is trained before there are clusters, in a stage that is not watched, does without.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no clusters; run it in a Stage with watched=False.")
+
+    def encode(self, batch: Batch | VectorBatch) -> tuple[Tensor, ...]:
         """Return the vectors of each view of the batch, all views encoded together."""
-        vectors: Tensor = self.encoder(batch.tokens, batch.views.ravel())
-        return torch.split(vectors.float(), len(batch))
+        return torch.split(batch.encoded_by(self.encoder).float(), len(batch))

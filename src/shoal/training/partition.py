@@ -10,7 +10,6 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from shoal.clusterers import Centroids, Vectors, fit_kmeans, squared_distances
-from shoal.clusterers.centroids import BANDWIDTH_SHARE
 
 
 def kmeans_from(vectors: Vectors, centers: Vectors, max_iter: int = 300) -> Centroids:
@@ -37,8 +36,7 @@ def kmeans_from(vectors: Vectors, centers: Vectors, max_iter: int = 300) -> Cent
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = KMeans(len(centers), init=np.asarray(centers, np.float64), n_init=1, max_iter=max_iter).fit(points)
     found = np.asarray(model.cluster_centers_, dtype=np.float32)
-    spread = float(squared_distances(vectors, found).min(axis=1).mean())
-    return Centroids(found, max(BANDWIDTH_SHARE * spread, 1e-12), spherical=False, n_iter=model.n_iter_)
+    return Centroids.around(found, vectors, model.n_iter_)
 
 
 def best_kmeans(vectors: Vectors, centers: Vectors, rng: np.random.RandomState, *, n_init: int = 10) -> Centroids:

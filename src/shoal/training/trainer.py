@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from shoal.clusterers import Vectors
 from shoal.metrics import inter_cluster_distance, intra_cluster_distance
 from shoal.progress import progress
-from shoal.training.batch import CorpusViews
+from shoal.training.batch import CorpusViews, VectorCorpus
 from shoal.training.callbacks import Callback, Record
 from shoal.training.checkpoint import Checkpoints
 from shoal.training.guard import Guard, learnt_state
@@ -56,8 +56,8 @@ class Trainer:
 
     Parameters
     ----------
-    views : CorpusViews
-        The tokenised corpus.
+    views : CorpusViews or VectorCorpus
+        The corpus: tokenised, or the rows of a matrix.
     options : TrainingOptions
         How to train.
     n_clusters : int
@@ -70,7 +70,7 @@ class Trainer:
 
     def __init__(
         self,
-        views: CorpusViews,
+        views: CorpusViews | VectorCorpus,
         options: TrainingOptions,
         *,
         n_clusters: int,
@@ -145,12 +145,14 @@ class Trainer:
         state.begin_stage(index)
         embeddings = self._embed(stage.objective)
         stage.objective.initialise(embeddings, self.rng)
-        if state.guard is None:
+        if index == 0:
             for callback in self.callbacks:
                 callback.on_start(self.views, stage.objective.encoder)
+        if stage.watched and state.guard is None:
             state.guard = Guard(embeddings, self.n_clusters, self.options.seed)
             state.labels = state.start_labels = stage.objective.labels(embeddings)
-        self._look(stage, embeddings)
+        if stage.watched:
+            self._look(stage, embeddings)
         state.stage_start = state.signs.as_dict() if state.signs is not None else {}
 
     def _step(self, stage: Stage, optimizer: torch.optim.Optimizer, n_steps: int) -> Record:
@@ -209,7 +211,7 @@ class Trainer:
     def _look_if_due(self, stage: Stage, n_steps: int, epoch_over: bool) -> None:
         """Refresh the objective and look at the corpus when it is time."""
         step, every = self.state.step, self.options.evaluate_every
-        look_due = (step % every == 0 if every is not None else epoch_over) or step == n_steps
+        look_due = stage.watched and ((step % every == 0 if every is not None else epoch_over) or step == n_steps)
         refresh_due = stage.refresh_every is not None and step % stage.refresh_every == 0
         if self.state.ended or not (look_due or refresh_due):
             return
@@ -271,11 +273,14 @@ class Trainer:
     def _embed(self, objective: Objective) -> Vectors:
         """Return the vectors of the texts themselves, in evaluation mode."""
         objective.eval()
-        first_view = np.arange(self.views.n_texts) + self.views.starts[0]
+        rows = np.arange(self.views.n_texts)
         with torch.inference_mode():
             blocks = [
-                objective.encoder(self.views.tokens, first_view[first : first + TEXTS_PER_BLOCK]).float().cpu()
-                for first in range(0, self.views.n_texts, TEXTS_PER_BLOCK)
+                self.views.batch(rows[first : first + TEXTS_PER_BLOCK], (0,))
+                .encoded_by(objective.encoder)
+                .float()
+                .cpu()
+                for first in range(0, len(rows), TEXTS_PER_BLOCK)
             ]
         vectors: Vectors = torch.cat(blocks).numpy()
         return vectors

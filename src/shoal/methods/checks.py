@@ -1,0 +1,40 @@
+"""Checks of parameters that several methods share: the first that does not work is named."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import ParameterError
+
+
+def check_choices(params: Mapping[str, Any], choices: Mapping[str, Collection[Any]]) -> None:
+    """Refuse a value that is not among those allowed.
+
+    Examples
+    --------
+    >>> check_choices({"cache": 3}, {"cache": (True, False)})
+    Traceback (most recent call last):
+    shoal.errors.ParameterError: cache=3 is unknown; pass one of True, False.
+    """
+    for name, allowed in choices.items():
+        if params[name] not in allowed:
+            raise ParameterError(f"{name}={params[name]!r} is unknown; pass one of {', '.join(map(str, allowed))}.")
+
+
+def check_counts(params: Mapping[str, Any], names: Collection[str]) -> None:
+    """Refuse what is not a whole number >= 1."""
+    for name in names:
+        value = params[name]
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+            raise ParameterError(f"{name}={value!r} but it must be a whole number >= 1.")
+
+
+def check_positive(params: Mapping[str, Any], examples: Mapping[str, float]) -> None:
+    """Refuse what is not a number > 0; ``examples`` has a usual value of each parameter."""
+    for name, example in examples.items():
+        value = params[name]
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value > 0:
+            raise ParameterError(f"{name}={value!r} but it must be a number > 0, e.g. {example:g}.")

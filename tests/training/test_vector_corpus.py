@@ -1,0 +1,100 @@
+"""The one loop on a corpus of vectors, and stages that come before there are clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from scipy.sparse import csr_matrix
+from torch import nn
+
+from shoal.training import (
+    Callback,
+    EarlyStopping,
+    Objective,
+    Stage,
+    Trainer,
+    TrainingOptions,
+    VectorCorpus,
+    kmeans_from,
+)
+
+OPTIONS = {"batch_size": 8, "learning_rate": 1e-2, "head_learning_rate": 1e-2, "device": "cpu"}
+
+
+@pytest.fixture
+def matrix():
+    rng = np.random.default_rng(0)
+    centers = np.repeat([[3.0, 0.0, 1.0], [-3.0, 1.0, 0.0]], 12, axis=0)
+    return (centers + rng.normal(size=centers.shape)).astype(np.float32)
+
+
+class Shrink(Objective):
+    """Draws the encoded rows to the origin, softly; clusters by their first coordinate's sign at the start."""
+
+    def __init__(self):
+        super().__init__(nn.Linear(3, 2))
+        self.centers = nn.Parameter(torch.zeros(2, 2), requires_grad=False)
+        self.seen = []
+
+    def initialise(self, embeddings, rng):
+        with torch.no_grad():
+            self.centers.copy_(torch.from_numpy(np.stack([embeddings[:12].mean(axis=0), embeddings[12:].mean(axis=0)])))
+
+    def forward(self, batch):
+        self.seen.append(batch.rows)
+        (vectors,) = self.encode(batch)
+        return {"size": vectors.square().mean()}
+
+    def labels(self, embeddings):
+        found = kmeans_from(embeddings, self.centers.numpy()).scores(embeddings).argmax(axis=1)
+        return found.astype(np.int64)
+
+
+def test_sparse_rows_are_the_same_as_dense_ones(matrix):
+    rows = np.array([5, 0, 23])
+    dense, sparse = VectorCorpus(matrix).batch(rows), VectorCorpus(csr_matrix(matrix)).batch(rows)
+    torch.testing.assert_close(dense.vectors, torch.from_numpy(matrix[rows]))
+    assert torch.equal(dense.vectors, sparse.vectors)
+    assert (len(sparse), sparse.n_tokens, sparse.n_computed, VectorCorpus(csr_matrix(matrix)).n_texts) == (3, 3, 3, 24)
+
+
+def test_the_trainer_runs_on_vectors(matrix):
+    torch.manual_seed(0)
+    objective = Shrink()
+    result = Trainer(VectorCorpus(matrix), TrainingOptions(epochs=4, **OPTIONS), n_clusters=2).run(
+        [Stage("shrink", objective)]
+    )
+    steps = [record for record in result.history if record["event"] == "step"]
+    assert len(steps) == 12
+    assert sum(step["size"] for step in steps[-3:]) < sum(step["size"] for step in steps[:3])
+    assert (steps[0]["texts"], steps[0]["padding"]) == (8, 0)
+    assert sorted(np.concatenate(objective.seen[:3])) == list(range(24))
+    assert len(set(result.start_labels[:12])) == len(set(result.start_labels[12:])) == 1
+
+
+def test_what_is_not_watched_is_neither_judged_nor_stopped(matrix):
+    class Heard(Callback):
+        def __init__(self):
+            self.looks, self.starts = [], 0
+
+        def on_start(self, views, encoder):
+            self.starts += 1
+
+        def on_look(self, record, embeddings, labels):
+            self.looks.append((record["stage"], record["step"]))
+
+    torch.manual_seed(0)
+    heard = Heard()
+    before, watched = Shrink(), Shrink()
+    watched.encoder = before.encoder
+    trainer = Trainer(
+        VectorCorpus(matrix), TrainingOptions(**OPTIONS), n_clusters=2, callbacks=[heard, EarlyStopping(1.0)]
+    )
+    result = trainer.run([Stage("before", before, epochs=2, watched=False), Stage("watched", watched, epochs=3)])
+    assert heard.starts == 1
+    assert heard.looks == [("watched", 0), ("watched", 3)]  # any share may move: it stops at the first look
+    first, second = result.outcome["stages"]
+    assert (first["steps"], first["start"], first["end"], first["rolled_back"]) == (6, {}, {}, False)
+    assert result.outcome["start"] == second["start"] != {}
+    assert len(result.start_labels) == 24
