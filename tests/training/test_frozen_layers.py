@@ -90,7 +90,7 @@ def test_past_the_limit_states_are_mapped_from_a_file(make, monkeypatch):
     in_memory = FrozenLayersEncoder(encoder, tokens, 1).eval()(tokens, np.arange(7))
     monkeypatch.setattr(frozen_layers, "MEMORY_LIMIT", 0)
     mapped = FrozenLayersEncoder(encoder, tokens, 1).eval()
-    assert isinstance(mapped._states, np.memmap)
+    assert isinstance(mapped._kept, np.memmap)
     torch.testing.assert_close(mapped(tokens, np.arange(7)), in_memory, atol=0, rtol=0)
 
 

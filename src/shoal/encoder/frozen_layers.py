@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from shoal.encoder.token_states import TokenStatesEncoder
 from shoal.encoder.tokens import TokenisedTexts, length_groups
-from shoal.encoder.transformer import POOLINGS, TransformerEncoder
+from shoal.encoder.transformer import TransformerEncoder
 from shoal.errors import ParameterError
 from shoal.progress import progress
 
@@ -23,18 +25,20 @@ MEMORY_LIMIT = 1_500_000_000
 SUPPORTED = ("bert", "roberta", "xlm-roberta", "camembert", "distilbert", "mpnet")
 
 
-class FrozenLayersEncoder(nn.Module):
+class FrozenLayersEncoder(TokenStatesEncoder):
     """The last layers of a transformer, trained on the kept states of the layers below.
 
     Embeddings and lower layers run once, in evaluation mode, over one tokenised corpus; a step then costs only
-    its last layers. The layers are the encoder's own: when they have been trained, so has it.
+    its last layers. The layers are the encoder's own: when they have been trained, so has it. Sequences that are not
+    of that corpus, such as its texts with some tokens masked, can only be asked for by :meth:`states`: they run
+    through the lower layers each time, without gradients.
 
     Parameters
     ----------
     encoder : TransformerEncoder
         The whole encoder; what is below the last layers is frozen.
     tokens : TokenisedTexts
-        The only sequences that can be asked for.
+        The corpus.
     n_layers : int
         How many of the last layers are trained.
 
@@ -61,26 +65,37 @@ class FrozenLayersEncoder(nn.Module):
         self.pooling = encoder.pooling
         self.normalize = encoder.normalize
         self._tokens = tokens
-        self._states = _frozen_states(encoder, _part(encoder.model, layers[:cut]), tokens)
+        # In a tuple, so that it is no part of this module: nobody trains it, nor turns its dropout on.
+        self._lower = (_part(encoder.model, layers[:cut]),)
+        self._kept = _frozen_states(encoder, self._lower[0], tokens)
+
+    @property
+    def words(self) -> Tensor:
+        """The word embeddings, one row a token of the vocabulary; frozen."""
+        embeddings: Tensor = self._lower[0].get_input_embeddings().weight
+        return embeddings
 
     def forward(self, tokens: TokenisedTexts, rows: NDArray[np.int64]) -> Tensor:
-        """Return the pooled vectors of some sequences, (len(rows), dimension), gradients included."""
+        """Return the pooled vectors of some sequences of the corpus, (len(rows), dimension), gradients included."""
         if tokens is not self._tokens:
             raise ParameterError("trainable_layers was prepared for other texts; prepare it for these.")
-        groups = list(length_groups(tokens.lengths[rows]))
-        vectors = torch.cat([self._pooled(rows[group]) for group in groups])
-        order = torch.from_numpy(np.argsort(np.concatenate(groups), kind="stable"))
-        return vectors[order.to(vectors.device)]
+        return super().forward(tokens, rows)
 
-    def _pooled(self, rows: NDArray[np.int64]) -> Tensor:
-        """Run the last layers over one group of sequences, padded among themselves."""
+    def states(
+        self, tokens: TokenisedTexts, rows: NDArray[np.int64]
+    ) -> Iterator[tuple[NDArray[np.int64], Tensor, Tensor]]:
+        """Yield, for groups of like length, their places in ``rows``, token states and mask."""
         device = next(self.upper.parameters()).device
-        positions, inside = _positions(self._tokens, rows)
-        states = torch.from_numpy(self._states[positions]).to(device)
-        mask = torch.from_numpy(inside).to(device)
-        out = self.upper(inputs_embeds=states, attention_mask=None if inside.all() else mask.long())
-        vectors = POOLINGS[self.pooling](out.last_hidden_state, mask)
-        return nn.functional.normalize(vectors) if self.normalize else vectors
+        for group in length_groups(tokens.lengths[rows]):
+            ids, mask = (part.to(device) for part in tokens.padded(rows[group]))
+            attention = None if bool(mask.all()) else mask.long()
+            if tokens is self._tokens:
+                positions, _ = _positions(tokens, rows[group])
+                below = torch.from_numpy(self._kept[positions]).to(device)
+            else:
+                with torch.no_grad():
+                    below = self._lower[0](input_ids=ids, attention_mask=attention).last_hidden_state
+            yield group, self.upper(inputs_embeds=below, attention_mask=attention).last_hidden_state, mask
 
 
 class _AlreadyEmbedded(nn.Module):

@@ -27,7 +27,8 @@ from shoal.clusterers import (
     fit_umap,
 )
 from shoal.encoder.representation import Representation, load_representation, make_representation
-from shoal.encoder.transformer import LONG_TEXTS, POOLINGS
+from shoal.encoder.token_states import POOLINGS
+from shoal.encoder.transformer import LONG_TEXTS
 from shoal.errors import ParameterError
 from shoal.methods.base import TextClusterer
 from shoal.methods.inputs import Rows
