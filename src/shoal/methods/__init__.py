@@ -9,13 +9,15 @@ from typing import Any
 
 from shoal.errors import ParameterError
 from shoal.methods.base import TextClusterer
+from shoal.methods.mlm_dec import MLMDEC
+from shoal.methods.mlm_dec import PRESETS as MLM_DEC_PRESETS
 from shoal.methods.sccl import PRESETS as SCCL_PRESETS
 from shoal.methods.sccl import SCCL
 from shoal.methods.shoal import Shoal
 from shoal.methods.two_stage import TwoStage
 
 DEFAULT = "shoal"
-CLASSES: dict[str, type[TextClusterer]] = {cls.__name__: cls for cls in (Shoal, TwoStage, SCCL)}
+CLASSES: dict[str, type[TextClusterer]] = {cls.__name__: cls for cls in (Shoal, TwoStage, SCCL, MLMDEC)}
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,12 @@ METHODS: dict[str, Method] = {
         "fine-tuning: instance-wise contrast joined with a Student-t clustering loss",
         "SCCL (Zhang et al. 2021)",
         presets=SCCL_PRESETS,
+    ),
+    "mlm-dec": Method(
+        MLMDEC,
+        "fine-tuning: a masked language model joined with a Student-t clustering loss",
+        "MLM + DEC (Huang et al. 2020)",
+        presets=MLM_DEC_PRESETS,
     ),
     "cls-kmeans": Method(
         TwoStage,

@@ -208,9 +208,9 @@ class Trainer:
 
     def _look_if_due(self, stage: Stage, n_steps: int, epoch_over: bool) -> None:
         """Refresh the objective and look at the corpus when it is time."""
-        step, every = self.state.step, self.options.evaluate_every
+        step, every, refresh = self.state.step, self.options.evaluate_every, stage.refresh_every
         look_due = (step % every == 0 if every is not None else epoch_over) or step == n_steps
-        refresh_due = stage.refresh_every is not None and step % stage.refresh_every == 0
+        refresh_due = epoch_over if refresh == "epoch" else refresh is not None and step % refresh == 0
         if self.state.ended or not (look_due or refresh_due):
             return
         embeddings = self._embed(stage.objective)
