@@ -48,7 +48,7 @@ class Masking:
         if tokenizer.mask_token_id is None:
             raise ModelError(
                 "this backbone's tokenizer has no mask token; pass a backbone that was trained as a masked language "
-                "model (BERT, RoBERTa, MPNet, …), or masked_lm=False with mask_share=0."
+                "model (BERT, RoBERTa, MPNet, …), or masked_lm=0 with mask_share=0."
             )
         return cls(share, int(tokenizer.mask_token_id), np.array(tokenizer.all_special_ids))
 

@@ -132,15 +132,20 @@ class MLMDECObjective(_OnMaskedTexts):
         As in the other stage.
     head : MaskedHead or None
         What guesses the masked tokens; None leaves L_m out.
+    masked_lm : float
+        Weight of L_m.
     n_texts : int
         Number of texts.
     """
 
     targets: Tensor
 
-    def __init__(self, encoder: nn.Module, head: MaskedHead | None, *, n_texts: int, **options: Any) -> None:
+    def __init__(
+        self, encoder: nn.Module, head: MaskedHead | None, *, masked_lm: float, n_texts: int, **options: Any
+    ) -> None:
         super().__init__(encoder, **options)
         self.head = head
+        self.masked_lm = masked_lm
         self.register_buffer("targets", torch.zeros(n_texts, len(self.centers)))
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
@@ -160,7 +165,7 @@ class MLMDECObjective(_OnMaskedTexts):
         terms = {}
         if self.head is not None:
             scores = self.head(reading.states, self.encoder.words)
-            terms["masked_lm"] = masked_cross_entropy(scores.float(), reading.answers)  # L_m, section 2.1
+            terms["masked_lm"] = self.masked_lm * masked_cross_entropy(scores.float(), reading.answers)  # section 2.1
         q = student_t(self.scale * reading.vectors.float(), self.centers, self.alpha)  # eq. 3
         terms["cluster"] = cluster_kl(self.targets[torch.from_numpy(batch.rows).to(q.device)], q)  # L_c, eq. 2
         return terms
@@ -193,9 +198,9 @@ class MLMDEC(TrainedClusterer):
         then as long as the built-in encoder's raw ones (4 to 6).
     alpha : float, default=1
         Degrees of freedom of equation 3.
-    masked_lm : bool, default=True
-        Whether L_m takes part (the ablation of table 2). Without it tokens are still masked, since only the loss is
-        said to be left out; ``mask_share=0`` leaves the masks out too.
+    masked_lm : float, default=1
+        Weight of L_m, 1 in equation 1; 0 (or False) leaves it out (the ablation of table 2). Without it tokens are
+        still masked, since only the loss is said to be left out; ``mask_share=0`` leaves the masks out too.
     mask_share : float, default=0.1
         Share of a text's tokens that are masked, at least one.
     warm_up_epochs : int, default=1
@@ -257,7 +262,7 @@ class MLMDEC(TrainedClusterer):
         normalize: bool = True,
         scale: float = 6.0,
         alpha: float = 1.0,
-        masked_lm: bool = True,
+        masked_lm: float = 1.0,
         mask_share: float = 0.1,
         warm_up_epochs: int = 1,
         n_init: int = 10,
@@ -330,7 +335,7 @@ class MLMDEC(TrainedClusterer):
             head = self._new_head(options["masking"])
             if self.warm_up_epochs:
                 stages.append(Stage(WARM_UP, HeadWarmUp(encoder, head, **options), epochs=self.warm_up_epochs))
-        joint = MLMDECObjective(encoder, head, n_texts=len(self._tokens), **options)
+        joint = MLMDECObjective(encoder, head, masked_lm=self.masked_lm, n_texts=len(self._tokens), **options)
         del self._tokens  # the run has it now
         return [*stages, Stage(JOINT, joint, refresh_every="epoch")]
 
@@ -353,11 +358,14 @@ class MLMDEC(TrainedClusterer):
         for name in ("alpha", "scale", "n_init"):
             if isinstance(getattr(self, name), str | None) or not getattr(self, name) > 0:
                 raise ParameterError(f"{name}={getattr(self, name)!r} but it must be a number > 0.")
+        weight: Any = self.masked_lm
+        if isinstance(weight, str | None) or not weight >= 0:
+            raise ParameterError(f"masked_lm={weight!r} but it is a weight; pass a number >= 0.")
         share: Any = self.mask_share
         if isinstance(share, str | None) or not 0 <= share < 1:
             raise ParameterError(f"mask_share={share!r} but it is a share of tokens; pass a value from 0 to below 1.")
         if self.masked_lm and not share:
-            raise ParameterError("mask_share=0 leaves nothing to guess; pass mask_share > 0, or masked_lm=False.")
+            raise ParameterError("mask_share=0 leaves nothing to guess; pass mask_share > 0, or masked_lm=0.")
         epochs: Any = self.warm_up_epochs
         if isinstance(epochs, bool) or not isinstance(epochs, int) or epochs < 0:
             raise ParameterError(f"warm_up_epochs={epochs!r} but it must be a whole number >= 0.")
