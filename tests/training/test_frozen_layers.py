@@ -91,7 +91,7 @@ def test_past_the_limit_states_are_mapped_from_a_file(make, monkeypatch):
     in_memory = FrozenLayersEncoder(encoder, tokens, 1).eval()(tokens, np.arange(7))
     monkeypatch.setattr(frozen_layers, "MEMORY_LIMIT", 0)
     mapped = FrozenLayersEncoder(encoder, tokens, 1).eval()
-    assert isinstance(mapped._kept, np.memmap)
+    assert isinstance(mapped._states, np.memmap)
     torch.testing.assert_close(mapped(tokens, np.arange(7)), in_memory, atol=0, rtol=0)
 
 
@@ -108,11 +108,12 @@ def test_a_backbone_that_cannot_be_taken_apart_is_refused(make):
         FrozenLayersEncoder(encoder, encoder.tokenise(TEXTS), 1)
 
 
-def test_other_texts_than_the_prepared_ones_are_refused(make):
+def test_other_texts_than_the_kept_ones_run_through_the_whole_model(make):
     encoder = make("bert")
-    frozen = FrozenLayersEncoder(encoder, encoder.tokenise(TEXTS), 1)
-    with pytest.raises(ParameterError, match="prepared for other texts"):
-        frozen(encoder.tokenise(TEXTS), np.arange(2))
+    frozen = FrozenLayersEncoder(encoder, encoder.tokenise(TEXTS), 1).eval()
+    others = [f"{text} again" for text in TEXTS]
+    found = frozen(encoder.tokenise(others), np.arange(7)).detach().numpy()
+    np.testing.assert_allclose(found, encoder.encode(others), atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", MODELS)

@@ -29,16 +29,15 @@ class FrozenLayersEncoder(TokenStatesEncoder):
     """The last layers of a transformer, trained on the kept states of the layers below.
 
     Embeddings and lower layers run once, in evaluation mode, over one tokenised corpus; a step then costs only
-    its last layers. The layers are the encoder's own: when they have been trained, so has it. Sequences that are not
-    of that corpus, such as its texts with some tokens masked, can only be asked for by :meth:`states`: they run
-    through the lower layers each time, without gradients.
+    its last layers. Other sequences, such as damaged copies, run through the lower layers each time, without
+    gradients. The layers are the encoder's own: when they have been trained, so has it.
 
     Parameters
     ----------
     encoder : TransformerEncoder
         The whole encoder; what is below the last layers is frozen.
     tokens : TokenisedTexts
-        The corpus.
+        The sequences whose lower states are kept.
     n_layers : int
         How many of the last layers are trained.
 
@@ -65,21 +64,15 @@ class FrozenLayersEncoder(TokenStatesEncoder):
         self.pooling = encoder.pooling
         self.normalize = encoder.normalize
         self._tokens = tokens
-        # In a tuple, so that it is no part of this module: nobody trains it, nor turns its dropout on.
-        self._lower = (_part(encoder.model, layers[:cut]),)
-        self._kept = _frozen_states(encoder, self._lower[0], tokens)
+        # In a tuple, which does not register: nobody trains these weights or turns their dropout on.
+        self._lower = (_part(encoder.model, layers[:cut]).eval(),)
+        self._states = _frozen_states(encoder, self._lower[0], tokens)
 
     @property
     def words(self) -> Tensor:
         """The word embeddings, one row a token of the vocabulary; frozen."""
         embeddings: Tensor = self._lower[0].get_input_embeddings().weight
         return embeddings
-
-    def forward(self, tokens: TokenisedTexts, rows: NDArray[np.int64]) -> Tensor:
-        """Return the pooled vectors of some sequences of the corpus, (len(rows), dimension), gradients included."""
-        if tokens is not self._tokens:
-            raise ParameterError("trainable_layers was prepared for other texts; prepare it for these.")
-        return super().forward(tokens, rows)
 
     def states(
         self, tokens: TokenisedTexts, rows: NDArray[np.int64]
@@ -91,7 +84,7 @@ class FrozenLayersEncoder(TokenStatesEncoder):
             attention = None if bool(mask.all()) else mask.long()
             if tokens is self._tokens:
                 positions, _ = _positions(tokens, rows[group])
-                below = torch.from_numpy(self._kept[positions]).to(device)
+                below = torch.from_numpy(self._states[positions]).to(device)
             else:
                 with torch.no_grad():
                     below = self._lower[0](input_ids=ids, attention_mask=attention).last_hidden_state
@@ -145,7 +138,6 @@ def _shallow(module: nn.Module) -> Any:
 def _frozen_states(encoder: TransformerEncoder, lower: Any, tokens: TokenisedTexts) -> NDArray[np.float32]:
     """Run the lower layers over every sequence; return one state a token, (total tokens, width)."""
     states = _room((int(tokens.offsets[-1]), encoder.dimension))
-    lower.eval()
     with torch.inference_mode(), progress("Frozen layers", len(tokens)) as bar:
         for group in length_groups(tokens.lengths):
             ids, mask = (part.to(encoder.device) for part in tokens.padded(group))

@@ -19,7 +19,7 @@ from shoal.encoder.tokens import TokenisedTexts
 from shoal.errors import ParameterError
 from shoal.functional import cluster_kl, masked_cross_entropy, student_t, target_distribution
 from shoal.methods.trained import TrainedClusterer
-from shoal.training import Batch, Callback, CorpusViews, EarlyStopping, Objective, Stage
+from shoal.training import Batch, CorpusViews, Objective, Stage
 
 WARM_UP, JOINT = "warm-up", "joint"
 
@@ -41,46 +41,25 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class _OnMaskedTexts(Objective):
-    """What both stages share: the centres, and reading the texts of a batch with some tokens masked.
+    """What both stages share: reading the texts of a batch with some tokens masked.
 
     Parameters
     ----------
     encoder : TokenStatesEncoder
         f of section 2.
-    centers : nn.Parameter of shape (n_clusters, d)
-        μ, shared by the stages; zeros until the first of them has found them.
     masking : Masking or None
         What hides tokens; None hides nothing.
-    alpha, scale, n_init
-        As in :class:`MLMDEC`.
+    head : MaskedHead or None
+        What guesses the hidden tokens.
     """
 
     views = (0,)
     encoder: TokenStatesEncoder
 
-    def __init__(
-        self,
-        encoder: nn.Module,
-        *,
-        centers: nn.Parameter,
-        masking: Masking | None,
-        alpha: float,
-        scale: float,
-        n_init: int,
-    ) -> None:
+    def __init__(self, encoder: nn.Module, masking: Masking | None, head: MaskedHead | None) -> None:
         super().__init__(encoder)
-        self.centers = centers
         self.masking = masking
-        self.alpha, self.scale = alpha, scale
-        self.n_init = n_init
-
-    def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
-        """Start the centres by k-means on the original model's vectors (section 2.2)."""
-        if self.centers.any():  # the stage before has found them
-            return
-        found = fit_kmeans(embeddings, len(self.centers), rng, n_init=self.n_init).centers
-        with torch.no_grad():
-            self.centers.copy_(torch.from_numpy(found) * self.scale)
+        self.head = head
 
     def read(self, batch: Batch) -> MaskedReading:
         """Read the texts once, with fresh masks."""
@@ -90,37 +69,18 @@ class _OnMaskedTexts(Objective):
         texts = batch.tokens.select(batch.views[0])
         return read_masked(self.encoder, texts, self.masking(texts))
 
-    def labels(self, embeddings: Vectors) -> NDArray[np.int64]:
-        """Return arg max q (eq. 4)."""
-        found: NDArray[np.int64] = self.clusterer().scores(embeddings).argmax(axis=1)
-        return found
-
-    def clusterer(self) -> StudentT:
-        """Return the clusters as they stand."""
-        return StudentT((self.centers.detach() / self.scale).cpu().numpy(), self.alpha, self.scale)
-
 
 class HeadWarmUp(_OnMaskedTexts):
-    """The masked-language-model loss on a new head alone; the encoder stays as it is.
+    """The masked-language-model loss on a new head alone; the encoder stays as it is."""
 
-    Parameters
-    ----------
-    encoder, **options
-        As in the other stage.
-    head : MaskedHead
-        What is trained.
-    """
-
-    def __init__(self, encoder: nn.Module, head: MaskedHead, **options: Any) -> None:
-        super().__init__(encoder, **options)
-        self.head = head
+    head: MaskedHead
 
     def forward(self, batch: Batch) -> dict[str, Tensor]:
         """Return L_m; no gradient leaves the head."""
         with torch.no_grad():
             reading = self.read(batch)
-        scores = self.head(reading.states.float(), self.encoder.words.detach())
-        return {"masked_lm": masked_cross_entropy(scores, reading.answers)}
+        scores = self.head(reading.states, self.encoder.words.detach())
+        return {"masked_lm": masked_cross_entropy(scores.float(), reading.answers)}
 
 
 class MLMDECObjective(_OnMaskedTexts):
@@ -128,29 +88,44 @@ class MLMDECObjective(_OnMaskedTexts):
 
     Parameters
     ----------
-    encoder, **options
-        As in the other stage.
-    head : MaskedHead or None
-        What guesses the masked tokens; None leaves L_m out.
+    encoder, masking, head
+        As in the warm-up; without a head L_m is left out.
     masked_lm : float
         Weight of L_m.
-    n_texts : int
-        Number of texts.
+    n_texts, n_clusters, dimension : int
+        Number of texts and of clusters, and length of a vector.
+    alpha, scale, n_init
+        As in :class:`MLMDEC`.
     """
 
     targets: Tensor
 
     def __init__(
-        self, encoder: nn.Module, head: MaskedHead | None, *, masked_lm: float, n_texts: int, **options: Any
+        self,
+        encoder: nn.Module,
+        masking: Masking | None,
+        head: MaskedHead | None,
+        *,
+        masked_lm: float,
+        n_texts: int,
+        n_clusters: int,
+        dimension: int,
+        alpha: float,
+        scale: float,
+        n_init: int,
     ) -> None:
-        super().__init__(encoder, **options)
-        self.head = head
+        super().__init__(encoder, masking, head)
         self.masked_lm = masked_lm
-        self.register_buffer("targets", torch.zeros(n_texts, len(self.centers)))
+        self.alpha, self.scale = alpha, scale
+        self.n_init = n_init
+        self.centers = nn.Parameter(torch.zeros(n_clusters, dimension))
+        self.register_buffer("targets", torch.zeros(n_texts, n_clusters))
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
-        """Start the centres, and the targets from them."""
-        super().initialise(embeddings, rng)
+        """Start the centres by k-means on the original model's vectors (section 2.2), and the targets from them."""
+        found = fit_kmeans(embeddings, len(self.centers), rng, n_init=self.n_init).centers
+        with torch.no_grad():
+            self.centers.copy_(torch.from_numpy(found) * self.scale)
         self.refresh(embeddings)
 
     def refresh(self, embeddings: Vectors) -> None:
@@ -167,8 +142,17 @@ class MLMDECObjective(_OnMaskedTexts):
             scores = self.head(reading.states, self.encoder.words)
             terms["masked_lm"] = self.masked_lm * masked_cross_entropy(scores.float(), reading.answers)  # section 2.1
         q = student_t(self.scale * reading.vectors.float(), self.centers, self.alpha)  # eq. 3
-        terms["cluster"] = cluster_kl(self.targets[torch.from_numpy(batch.rows).to(q.device)], q)  # L_c, eq. 2
+        terms["cluster"] = cluster_kl(self.targets[torch.from_numpy(batch.rows).to(q.device)], q)  # eq. 2
         return terms
+
+    def labels(self, embeddings: Vectors) -> NDArray[np.int64]:
+        """Return arg max q (eq. 4)."""
+        found: NDArray[np.int64] = self.clusterer().scores(embeddings).argmax(axis=1)
+        return found
+
+    def clusterer(self) -> StudentT:
+        """Return the clusters as they stand."""
+        return StudentT((self.centers.detach() / self.scale).cpu().numpy(), self.alpha, self.scale)
 
 
 class MLMDEC(TrainedClusterer):
@@ -322,32 +306,29 @@ class MLMDEC(TrainedClusterer):
         return CorpusViews.repeated(self._tokens, 1)
 
     def _stages(self, encoder: nn.Module) -> list[Stage]:
-        options: dict[str, Any] = {
-            "centers": nn.Parameter(torch.zeros(self.n_clusters, self.encoder_.dimension)),
-            "masking": Masking.of(self.encoder_.tokenizer, self.mask_share) if self.mask_share else None,
-            "alpha": self.alpha,
-            "scale": self.scale,
-            "n_init": self.n_init,
-        }
-        stages = []
+        masking = Masking.of(self.encoder_.tokenizer, self.mask_share) if self.mask_share else None
         head = load_masked_head(self.backbone) if self.masked_lm else None
-        if self.masked_lm and head is None:
-            head = self._new_head(options["masking"])
-            if self.warm_up_epochs:
-                stages.append(Stage(WARM_UP, HeadWarmUp(encoder, head, **options), epochs=self.warm_up_epochs))
-        joint = MLMDECObjective(encoder, head, masked_lm=self.masked_lm, n_texts=len(self._tokens), **options)
+        stages = []
+        if self.masked_lm and masking is not None and head is None:
+            maskable = self._tokens.ids[~np.isin(self._tokens.ids, masking.special_ids)]
+            head = new_masked_head(self.encoder_.dimension, self.encoder_.words, maskable)
+            if self.warm_up_epochs:  # the encoder does not move, so there is nothing to watch
+                warm_up = HeadWarmUp(encoder, masking, head)
+                stages.append(Stage(WARM_UP, warm_up, epochs=self.warm_up_epochs, watched=False))
+        joint = MLMDECObjective(
+            encoder,
+            masking,
+            head,
+            masked_lm=self.masked_lm,
+            n_texts=len(self._tokens),
+            n_clusters=self.n_clusters,
+            dimension=self.encoder_.dimension,
+            alpha=self.alpha,
+            scale=self.scale,
+            n_init=self.n_init,
+        )
         del self._tokens  # the run has it now
         return [*stages, Stage(JOINT, joint, refresh_every="epoch")]
-
-    def _new_head(self, masking: Masking) -> MaskedHead:
-        """Make a head for a backbone that has none."""
-        maskable = self._tokens.ids[~np.isin(self._tokens.ids, masking.special_ids)]
-        return new_masked_head(self.encoder_.dimension, self.encoder_.words, maskable)
-
-    def _callbacks(self) -> list[Callback]:
-        # No label moves while a head alone is trained; that is no reason to end it.
-        callbacks = super()._callbacks()
-        return [EarlyStopping(c.tolerance, stage=JOINT) if isinstance(c, EarlyStopping) else c for c in callbacks]
 
     def _final_clusterer(
         self, stages: Sequence[Stage], vectors: Vectors, rng: np.random.RandomState | None

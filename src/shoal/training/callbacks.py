@@ -56,8 +56,6 @@ class EarlyStopping(Callback):
         The share of labels that may move.
     patience : int, default=1
         Looks in a row at which fewer than that must have moved.
-    stage : str, optional
-        The only stage that it ends; by default any.
 
     Examples
     --------
@@ -66,12 +64,11 @@ class EarlyStopping(Callback):
     ('', 'settled: 0.10 % of the labels moved')
     """
 
-    def __init__(self, tolerance: float, patience: int = 1, stage: str | None = None) -> None:
+    def __init__(self, tolerance: float, patience: int = 1) -> None:
         if not 0 <= tolerance <= 1:
             raise ParameterError(f"tolerance={tolerance!r} but it is a share of labels; pass a value from 0 to 1.")
         self.tolerance = tolerance
         self.patience = patience
-        self.stage = stage
         self._settled = 0
 
     def on_stage_start(self, stage: str, n_steps: int) -> None:
@@ -80,8 +77,6 @@ class EarlyStopping(Callback):
 
     def on_evaluation(self, record: Record) -> str:
         """Count looks at which little moved."""
-        if self.stage not in (None, record.get("stage")):
-            return ""
         self._settled = self._settled + 1 if record["moved"] < self.tolerance else 0
         return f"settled: {record['moved']:.2%} of the labels moved".replace("%", " %") if self._due else ""
 

@@ -46,9 +46,12 @@ class Objective(nn.Module):
     def refresh(self, embeddings: Vectors) -> None:
         """Renew targets over the whole corpus; called as ``Stage.refresh_every`` says."""
 
-    @abstractmethod
     def labels(self, embeddings: Vectors) -> NDArray[np.int64]:
-        """Return each text's cluster as things stand. It draws no random number and changes nothing."""
+        """Return each text's cluster as things stand. It draws no random number and changes nothing.
+
+        Only what is trained before there are clusters, in a stage that is not watched, does without.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no clusters; run it in a Stage with watched=False.")
 
     def encode(self, batch: Batch) -> tuple[Tensor, ...]:
         """Return the vectors of each view of the batch, all views encoded together."""

@@ -67,7 +67,7 @@ class RunState:
         return {
             "rolled_back": any(stage["rolled_back"] for stage in self.outcomes),
             "reason": "; ".join(stage["reason"] for stage in self.outcomes if stage["reason"]),
-            "start": self.outcomes[0]["start"],
+            "start": next((stage["start"] for stage in self.outcomes if stage["start"]), {}),
             "end": self.outcomes[-1]["end"],
             "stages": self.outcomes,
         }

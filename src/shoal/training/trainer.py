@@ -145,12 +145,14 @@ class Trainer:
         state.begin_stage(index)
         embeddings = self._embed(stage.objective)
         stage.objective.initialise(embeddings, self.rng)
-        if state.guard is None:
+        if index == 0:
             for callback in self.callbacks:
                 callback.on_start(self.views, stage.objective.encoder)
+        if stage.watched and state.guard is None:
             state.guard = Guard(embeddings, self.n_clusters, self.options.seed)
             state.labels = state.start_labels = stage.objective.labels(embeddings)
-        self._look(stage, embeddings)
+        if stage.watched:
+            self._look(stage, embeddings)
         state.stage_start = state.signs.as_dict() if state.signs is not None else {}
 
     def _step(self, stage: Stage, optimizer: torch.optim.Optimizer, n_steps: int) -> Record:
@@ -208,9 +210,9 @@ class Trainer:
 
     def _look_if_due(self, stage: Stage, n_steps: int, epoch_over: bool) -> None:
         """Refresh the objective and look at the corpus when it is time."""
-        step, every, refresh = self.state.step, self.options.evaluate_every, stage.refresh_every
-        look_due = (step % every == 0 if every is not None else epoch_over) or step == n_steps
-        refresh_due = epoch_over if refresh == "epoch" else refresh is not None and step % refresh == 0
+        step, every = self.state.step, self.options.evaluate_every
+        look_due = stage.watched and ((step % every == 0 if every is not None else epoch_over) or step == n_steps)
+        refresh_due = stage.refresh_due(step, epoch_over)
         if self.state.ended or not (look_due or refresh_due):
             return
         embeddings = self._embed(stage.objective)
