@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from shoal.methods.dcn import DCN
     from shoal.methods.dec import DEC
     from shoal.methods.idec import IDEC
+    from shoal.methods.mlm_dec import MLMDEC
     from shoal.methods.persistence import load
     from shoal.methods.sccl import SCCL
     from shoal.methods.shoal import Shoal
@@ -32,6 +33,7 @@ _HOMES = {
     "DCN": "shoal.methods.dcn",
     "DEC": "shoal.methods.dec",
     "IDEC": "shoal.methods.idec",
+    "MLMDEC": "shoal.methods.mlm_dec",
     "SCCL": "shoal.methods.sccl",
     "Cluster": "shoal.clustering",
     "Clustering": "shoal.clustering",
@@ -48,6 +50,7 @@ __all__ = [
     "DEC",
     "IDEC",
     "METHODS",
+    "MLMDEC",
     "SCCL",
     "AEKMeans",
     "Cluster",

@@ -19,6 +19,7 @@ from transformers import (
 
 from shoal.encoder import frozen_layers
 from shoal.encoder.frozen_layers import FrozenLayersEncoder
+from shoal.encoder.masking import Masking
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.errors import ParameterError
 
@@ -107,8 +108,38 @@ def test_a_backbone_that_cannot_be_taken_apart_is_refused(make):
         FrozenLayersEncoder(encoder, encoder.tokenise(TEXTS), 1)
 
 
-def test_other_texts_than_the_prepared_ones_are_refused(make):
+def test_other_texts_than_the_kept_ones_run_through_the_whole_model(make):
     encoder = make("bert")
-    frozen = FrozenLayersEncoder(encoder, encoder.tokenise(TEXTS), 1)
-    with pytest.raises(ParameterError, match="prepared for other texts"):
-        frozen(encoder.tokenise(TEXTS), np.arange(2))
+    frozen = FrozenLayersEncoder(encoder, encoder.tokenise(TEXTS), 1).eval()
+    others = [f"{text} again" for text in TEXTS]
+    found = frozen(encoder.tokenise(others), np.arange(7)).detach().numpy()
+    np.testing.assert_allclose(found, encoder.encode(others), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_states_of_masked_texts_are_those_of_the_whole_model(make, kind):
+    encoder = make(kind)
+    tokens = encoder.tokenise(TEXTS)
+    frozen = FrozenLayersEncoder(encoder, tokens, 1).eval()
+    encoder.eval()
+    masked = Masking.of(encoder.tokenizer, 0.5)(tokens)
+    rows = np.array([3, 1, 6, 0])
+    for texts in (tokens, masked):
+        for found, expected in zip(frozen.states(texts, rows), encoder.states(texts, rows), strict=True):
+            np.testing.assert_array_equal(found[0], expected[0])
+            torch.testing.assert_close(found[1][found[2]], expected[1][expected[2]], atol=1e-5, rtol=1e-4)
+            assert torch.equal(found[2], expected[2])
+    torch.testing.assert_close(frozen.words, encoder.words)
+
+
+def test_lower_layers_have_no_dropout_and_no_gradient(make):
+    encoder = make("bert")
+    tokens = encoder.tokenise(TEXTS)
+    frozen = FrozenLayersEncoder(encoder, tokens, 1)
+    frozen.train()
+    frozen.upper.eval()  # what is left of the dropout would be below
+    masked = Masking.of(encoder.tokenizer, 0.5)(tokens)
+    (_, first, _), (_, again, _) = (next(frozen.states(masked, np.arange(7))) for _ in range(2))
+    torch.testing.assert_close(first, again, atol=0, rtol=0)
+    first.sum().backward()
+    assert encoder.words.grad is None

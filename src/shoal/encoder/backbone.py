@@ -81,7 +81,7 @@ def load_backbone(name: str) -> tuple[Any, Any]:
     """
     from transformers import AutoModel, AutoTokenizer
 
-    source = str(builtin_folder() if name == BUILTIN else _transformer_folder(name))
+    source = source_of(name)
     try:
         with silence():
             # Code that comes with a model is never run, nor is the question whether to run it ever asked.
@@ -103,6 +103,11 @@ def load_backbone(name: str) -> tuple[Any, Any]:
     if getattr(model.config, "is_encoder_decoder", False):
         raise ModelError(f"backbone={name!r} is an encoder-decoder; pass an encoder such as BERT or MPNet.")
     return model.float().eval(), tokenizer
+
+
+def source_of(name: str) -> str:
+    """Return what transformers loads for ``name``: a folder, or a hub name."""
+    return str(builtin_folder() if name == BUILTIN else _transformer_folder(name))
 
 
 def _transformer_folder(name: str) -> str | Path:

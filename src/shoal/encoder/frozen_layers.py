@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from shoal.encoder.token_states import TokenStatesEncoder
 from shoal.encoder.tokens import TokenisedTexts, length_groups
-from shoal.encoder.transformer import POOLINGS, TransformerEncoder
+from shoal.encoder.transformer import TransformerEncoder
 from shoal.errors import ParameterError
 from shoal.progress import progress
 
@@ -23,18 +25,19 @@ MEMORY_LIMIT = 1_500_000_000
 SUPPORTED = ("bert", "roberta", "xlm-roberta", "camembert", "distilbert", "mpnet")
 
 
-class FrozenLayersEncoder(nn.Module):
+class FrozenLayersEncoder(TokenStatesEncoder):
     """The last layers of a transformer, trained on the kept states of the layers below.
 
     Embeddings and lower layers run once, in evaluation mode, over one tokenised corpus; a step then costs only
-    its last layers. The layers are the encoder's own: when they have been trained, so has it.
+    its last layers. Other sequences, such as damaged copies, run through the lower layers each time, without
+    gradients. The layers are the encoder's own: when they have been trained, so has it.
 
     Parameters
     ----------
     encoder : TransformerEncoder
         The whole encoder; what is below the last layers is frozen.
     tokens : TokenisedTexts
-        The only sequences that can be asked for.
+        The sequences whose lower states are kept.
     n_layers : int
         How many of the last layers are trained.
 
@@ -61,26 +64,31 @@ class FrozenLayersEncoder(nn.Module):
         self.pooling = encoder.pooling
         self.normalize = encoder.normalize
         self._tokens = tokens
-        self._states = _frozen_states(encoder, _part(encoder.model, layers[:cut]), tokens)
+        # In a tuple, which does not register: nobody trains these weights or turns their dropout on.
+        self._lower = (_part(encoder.model, layers[:cut]).eval(),)
+        self._states = _frozen_states(encoder, self._lower[0], tokens)
 
-    def forward(self, tokens: TokenisedTexts, rows: NDArray[np.int64]) -> Tensor:
-        """Return the pooled vectors of some sequences, (len(rows), dimension), gradients included."""
-        if tokens is not self._tokens:
-            raise ParameterError("trainable_layers was prepared for other texts; prepare it for these.")
-        groups = list(length_groups(tokens.lengths[rows]))
-        vectors = torch.cat([self._pooled(rows[group]) for group in groups])
-        order = torch.from_numpy(np.argsort(np.concatenate(groups), kind="stable"))
-        return vectors[order.to(vectors.device)]
+    @property
+    def words(self) -> Tensor:
+        """The word embeddings, one row a token of the vocabulary; frozen."""
+        embeddings: Tensor = self._lower[0].get_input_embeddings().weight
+        return embeddings
 
-    def _pooled(self, rows: NDArray[np.int64]) -> Tensor:
-        """Run the last layers over one group of sequences, padded among themselves."""
+    def states(
+        self, tokens: TokenisedTexts, rows: NDArray[np.int64]
+    ) -> Iterator[tuple[NDArray[np.int64], Tensor, Tensor]]:
+        """Yield, for groups of like length, their places in ``rows``, token states and mask."""
         device = next(self.upper.parameters()).device
-        positions, inside = _positions(self._tokens, rows)
-        states = torch.from_numpy(self._states[positions]).to(device)
-        mask = torch.from_numpy(inside).to(device)
-        out = self.upper(inputs_embeds=states, attention_mask=None if inside.all() else mask.long())
-        vectors = POOLINGS[self.pooling](out.last_hidden_state, mask)
-        return nn.functional.normalize(vectors) if self.normalize else vectors
+        for group in length_groups(tokens.lengths[rows]):
+            ids, mask = (part.to(device) for part in tokens.padded(rows[group]))
+            attention = None if bool(mask.all()) else mask.long()
+            if tokens is self._tokens:
+                positions, _ = _positions(tokens, rows[group])
+                below = torch.from_numpy(self._states[positions]).to(device)
+            else:
+                with torch.no_grad():
+                    below = self._lower[0](input_ids=ids, attention_mask=attention).last_hidden_state
+            yield group, self.upper(inputs_embeds=below, attention_mask=attention).last_hidden_state, mask
 
 
 class _AlreadyEmbedded(nn.Module):
@@ -130,7 +138,6 @@ def _shallow(module: nn.Module) -> Any:
 def _frozen_states(encoder: TransformerEncoder, lower: Any, tokens: TokenisedTexts) -> NDArray[np.float32]:
     """Run the lower layers over every sequence; return one state a token, (total tokens, width)."""
     states = _room((int(tokens.offsets[-1]), encoder.dimension))
-    lower.eval()
     with torch.inference_mode(), progress("Frozen layers", len(tokens)) as bar:
         for group in length_groups(tokens.lengths):
             ids, mask = (part.to(encoder.device) for part in tokens.padded(group))

@@ -52,6 +52,13 @@ class TokenisedTexts:
         """Number of tokens of every sequence."""
         return np.diff(self.offsets)
 
+    def select(self, rows: NDArray[np.int64]) -> TokenisedTexts:
+        """Return some sequences on their own, in the order of ``rows``."""
+        lengths = self.lengths[rows]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        ids = self.ids[np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)]
+        return TokenisedTexts(ids, offsets, self.owner[rows], self.truncated, self.pad_id)
+
     def padded(self, rows: NDArray[np.int64]) -> tuple[torch.Tensor, torch.Tensor]:
         """Return ids and attention mask of ``rows``, each (len(rows), longest of them)."""
         starts, lengths = self.offsets[rows], self.lengths[rows]

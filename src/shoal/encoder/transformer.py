@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,16 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from shoal.encoder.backbone import BUILTIN, load_backbone, silence
+from shoal.encoder.token_states import POOLINGS, TokenStatesEncoder
 from shoal.encoder.tokens import TokenisedTexts, length_groups, tokenise
 from shoal.errors import ModelError, ParameterError
-from shoal.functional.pooling import cls_pool, mean_pool
 from shoal.progress import progress
 
-POOLINGS = {"mean": mean_pool, "cls": cls_pool}
 LONG_TEXTS = ("truncate", "chunk")
 _SENTENCE_TRANSFORMERS = "sentence_transformers.models"
 
 
-class TransformerEncoder(nn.Module):
+class TransformerEncoder(TokenStatesEncoder):
     """Turns texts into vectors with a transformer.
 
     Sequences are sorted by length and encoded in groups that are padded only among themselves, so padding costs
@@ -97,6 +96,12 @@ class TransformerEncoder(nn.Module):
         return torch.device(self.model.device)
 
     @property
+    def words(self) -> Tensor:
+        """The word embeddings, one row a token of the vocabulary."""
+        embeddings: Tensor = self.model.get_input_embeddings().weight
+        return embeddings
+
+    @property
     def fingerprint(self) -> str:
         """Identity of the vectors this encoder gives: weights, tokenizer and options, by content."""
         digest = hashlib.sha256()
@@ -113,13 +118,13 @@ class TransformerEncoder(nn.Module):
         """Tokenise ``texts`` under this encoder's options."""
         return tokenise(self.tokenizer, texts, self.max_length, chunk=self.long_texts == "chunk")
 
-    def forward(self, tokens: TokenisedTexts, rows: NDArray[np.int64]) -> Tensor:
-        """Return the pooled vectors of some sequences, (len(rows), dimension), gradients included."""
-        groups = list(length_groups(tokens.lengths[rows]))
+    def states(
+        self, tokens: TokenisedTexts, rows: NDArray[np.int64]
+    ) -> Iterator[tuple[NDArray[np.int64], Tensor, Tensor]]:
+        """Yield, for groups of like length, their places in ``rows``, token states and mask."""
         words = self._look_up(tokens, rows) if torch.is_grad_enabled() else None
-        vectors = torch.cat([self._pooled(tokens, rows[group], words=words) for group in groups])
-        order = torch.from_numpy(np.argsort(np.concatenate(groups), kind="stable"))
-        return vectors[order.to(vectors.device)]
+        for group in length_groups(tokens.lengths[rows]):
+            yield group, *self._group_states(tokens, rows[group], words)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of ``texts``, (len(texts), dimension), in evaluation mode and without gradients.
@@ -135,7 +140,7 @@ class TransformerEncoder(nn.Module):
         with torch.inference_mode(), progress("Encoding", len(tokens)) as bar:
             for group in length_groups(tokens.lengths):
                 length = tokens.lengths[group][:, None].astype(np.float32)
-                vectors = self._pooled(tokens, group, normalize=False).cpu().numpy()
+                vectors = POOLINGS[self.pooling](*self._group_states(tokens, group)).cpu().numpy()
                 # A text of one sequence is divided by its own weight: x * w / w is x to the last bit or two.
                 np.add.at(sums, tokens.owner[group], vectors * length)
                 np.add.at(weights, tokens.owner[group], length)
@@ -157,14 +162,10 @@ class TransformerEncoder(nn.Module):
         places[found] = torch.arange(len(found), device=self.device)
         return places, table(found)
 
-    def _pooled(
-        self,
-        tokens: TokenisedTexts,
-        rows: NDArray[np.int64],
-        normalize: bool | None = None,
-        words: tuple[Tensor, Tensor] | None = None,
-    ) -> Tensor:
-        """Encode one group of sequences, padded among themselves."""
+    def _group_states(
+        self, tokens: TokenisedTexts, rows: NDArray[np.int64], words: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Run one group of sequences, padded among themselves; return the tokens' states and the mask."""
         ids, mask = (part.to(self.device) for part in tokens.padded(rows))
         if words is None:
             inputs = {"input_ids": ids}
@@ -172,9 +173,8 @@ class TransformerEncoder(nn.Module):
             places, embeddings = words
             inputs = {"inputs_embeds": nn.functional.embedding(places[ids], embeddings)}
         # Without padding no mask is needed, and attention takes its faster way.
-        states = self.model(**inputs, attention_mask=None if bool(mask.all()) else mask.long())
-        vectors = POOLINGS[self.pooling](states.last_hidden_state, mask)
-        return nn.functional.normalize(vectors) if (self.normalize if normalize is None else normalize) else vectors
+        out = self.model(**inputs, attention_mask=None if bool(mask.all()) else mask.long())
+        return out.last_hidden_state, mask
 
     def save(self, folder: Path) -> None:
         """Write a folder that ``SentenceTransformer(folder)`` opens and that gives the same vectors.

@@ -5,12 +5,14 @@ from __future__ import annotations
 from shoal.functional.assignment import cluster_kl, sinkhorn, student_t, target_distribution
 from shoal.functional.contrastive import nt_xent
 from shoal.functional.hard_assignment import kmeans_term, nearest_center, running_centers
+from shoal.functional.masked_lm import masked_cross_entropy
 from shoal.functional.pooling import cls_pool, mean_pool
 
 __all__ = [
     "cls_pool",
     "cluster_kl",
     "kmeans_term",
+    "masked_cross_entropy",
     "mean_pool",
     "nearest_center",
     "nt_xent",

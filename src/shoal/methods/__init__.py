@@ -17,6 +17,8 @@ from shoal.methods.dec import DEC
 from shoal.methods.dec import PRESETS as DEC_PRESETS
 from shoal.methods.idec import IDEC
 from shoal.methods.idec import PRESETS as IDEC_PRESETS
+from shoal.methods.mlm_dec import MLMDEC
+from shoal.methods.mlm_dec import PRESETS as MLM_DEC_PRESETS
 from shoal.methods.sccl import PRESETS as SCCL_PRESETS
 from shoal.methods.sccl import SCCL
 from shoal.methods.shoal import Shoal
@@ -24,7 +26,7 @@ from shoal.methods.two_stage import TwoStage
 
 DEFAULT = "shoal"
 CLASSES: dict[str, type[TextClusterer]] = {
-    cls.__name__: cls for cls in (Shoal, TwoStage, SCCL, AEKMeans, DEC, IDEC, DCN)
+    cls.__name__: cls for cls in (Shoal, TwoStage, SCCL, AEKMeans, DEC, IDEC, DCN, MLMDEC)
 }
 
 
@@ -88,6 +90,12 @@ METHODS: dict[str, Method] = {
         "fine-tuning: instance-wise contrast joined with a Student-t clustering loss",
         "SCCL (Zhang et al. 2021)",
         presets=SCCL_PRESETS,
+    ),
+    "mlm-dec": Method(
+        MLMDEC,
+        "fine-tuning: a masked language model joined with a Student-t clustering loss",
+        "MLM + DEC (Huang et al. 2020)",
+        presets=MLM_DEC_PRESETS,
     ),
     "dec": Method(
         DEC,

@@ -8,7 +8,8 @@ from typing import Any
 
 from shoal.clusterers import Vectors
 from shoal.encoder.representation import Representation, load_representation, make_representation
-from shoal.encoder.transformer import LONG_TEXTS, POOLINGS
+from shoal.encoder.token_states import POOLINGS
+from shoal.encoder.transformer import LONG_TEXTS
 from shoal.errors import ParameterError
 from shoal.methods.base import TextClusterer
 from shoal.methods.checks import check_choices, check_counts, check_positive

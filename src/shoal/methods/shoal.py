@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from shoal.clusterers import Heads, TwoViewOptions, Vectors, Views, fit_softmax, partition_two_views, unit_rows
-from shoal.encoder.transformer import LONG_TEXTS, POOLINGS
+from shoal.encoder.token_states import POOLINGS
+from shoal.encoder.transformer import LONG_TEXTS
 from shoal.encoder.word_view import WordView
 from shoal.errors import ParameterError
 from shoal.methods.checks import check_choices, check_counts, check_positive

@@ -49,7 +49,7 @@ class Objective(nn.Module):
         """
 
     def refresh(self, embeddings: Vectors) -> None:
-        """Renew targets over the whole corpus; called every ``Stage.refresh_every`` steps."""
+        """Renew targets over the whole corpus; called as ``Stage.refresh_every`` says."""
 
     def labels(self, embeddings: Vectors) -> NDArray[np.int64]:
         """Return each text's cluster as things stand. It draws no random number and changes nothing.

@@ -1,0 +1,106 @@
+"""Hiding some tokens of a text, and reading what a transformer makes of their places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from shoal.encoder.token_states import TokenStatesEncoder, in_order
+from shoal.encoder.tokens import TokenisedTexts
+from shoal.errors import ModelError
+
+
+@dataclass(frozen=True)
+class Masking:
+    """Replaces a share of each text's tokens by the mask token, at random.
+
+    Every chosen token becomes the mask, as MLM + DEC says (section 3.2); BERT's own pre-training leaves one in ten
+    as it is and makes another of one in ten. Special tokens, the unknown one among them, are never chosen.
+
+    Attributes
+    ----------
+    share : float
+        Share of a text's tokens, special ones not counted; at least one is chosen if there is one.
+    mask_id : int
+        The mask token.
+    special_ids : ndarray of int
+        Tokens that are never chosen.
+    """
+
+    share: float
+    mask_id: int
+    special_ids: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, tokenizer: Any, share: float) -> Masking:
+        """Return the masking with a tokenizer's own mask token.
+
+        Raises
+        ------
+        ModelError
+            If it has none.
+        """
+        if tokenizer.mask_token_id is None:
+            raise ModelError(
+                "this backbone's tokenizer has no mask token; pass a backbone that was trained as a masked language "
+                "model (BERT, RoBERTa, MPNet, …), or masked_lm=0 with mask_share=0."
+            )
+        return cls(share, int(tokenizer.mask_token_id), np.array(tokenizer.all_special_ids))
+
+    def __call__(self, tokens: TokenisedTexts) -> TokenisedTexts:
+        """Return the same sequences with other masks each time, drawn from torch's global generator.
+
+        Examples
+        --------
+        >>> tokens = TokenisedTexts(np.array([1, 7, 8, 2], dtype=np.int32), np.array([0, 4]), np.arange(1), 0, 0)
+        >>> Masking(1.0, mask_id=9, special_ids=np.array([1, 2]))(tokens).ids.tolist()
+        [1, 9, 9, 2]
+        """
+        free = ~np.isin(tokens.ids, self.special_ids)
+        sequence = np.repeat(np.arange(len(tokens)), tokens.lengths)
+        n_free = np.bincount(sequence[free], minlength=len(tokens))
+        n_masks = np.minimum(n_free, np.maximum(1, np.rint(self.share * n_free).astype(np.int64)))
+        # Sorted by sequence and, within it, at random with the special tokens last: the first so many are masked.
+        drawn = np.where(free, torch.rand(len(free)).numpy(), 2.0)
+        order = np.lexsort((drawn, sequence))
+        rank = np.arange(len(order)) - tokens.offsets[sequence[order]]
+        chosen = order[rank < n_masks[sequence[order]]]
+        ids = tokens.ids.copy()
+        ids[chosen] = self.mask_id
+        return replace(tokens, ids=ids)
+
+
+@dataclass(frozen=True)
+class MaskedReading:
+    """What one pass over masked texts gives.
+
+    Attributes
+    ----------
+    vectors : Tensor of shape (n, d)
+        The pooled vectors of the texts.
+    states : Tensor of shape (n_masks, d)
+        The states at the masks.
+    answers : Tensor of int64, shape (n_masks,)
+        The tokens that the masks hide.
+    """
+
+    vectors: Tensor
+    states: Tensor
+    answers: Tensor
+
+
+def read_masked(encoder: TokenStatesEncoder, texts: TokenisedTexts, masked: TokenisedTexts) -> MaskedReading:
+    """Run ``masked`` through the encoder once; ``texts`` is the same without masks."""
+    groups, vectors, states, answers = [], [], [], []
+    for group, token_states, mask in encoder.states(masked, np.arange(len(masked))):
+        original, seen = (tokens.padded(group)[0].to(token_states.device) for tokens in (texts, masked))
+        groups.append(group)
+        vectors.append(encoder.pool(token_states, mask))
+        states.append(token_states[original != seen])
+        answers.append(original[original != seen])
+    return MaskedReading(in_order(groups, torch.cat(vectors)), torch.cat(states), torch.cat(answers))
