@@ -17,15 +17,19 @@ if TYPE_CHECKING:
     from shoal.corpus import Corpus
     from shoal.errors import ShoalError
     from shoal.methods import METHODS
+    from shoal.methods.clusterbert import ClusterBERT
     from shoal.methods.persistence import load
     from shoal.methods.sccl import SCCL
     from shoal.methods.shoal import Shoal
+    from shoal.methods.tsdae import TSDAE
     from shoal.methods.two_stage import TwoStage
 
 # Imported when first asked for, so that `import shoal` answers at once.
 _HOMES = {
     "SCCL": "shoal.methods.sccl",
+    "TSDAE": "shoal.methods.tsdae",
     "Cluster": "shoal.clustering",
+    "ClusterBERT": "shoal.methods.clusterbert",
     "Clustering": "shoal.clustering",
     "Corpus": "shoal.corpus",
     "METHODS": "shoal.methods",
@@ -38,7 +42,9 @@ _HOMES = {
 __all__ = [
     "METHODS",
     "SCCL",
+    "TSDAE",
     "Cluster",
+    "ClusterBERT",
     "Clustering",
     "Corpus",
     "Shoal",

@@ -107,8 +107,13 @@ def test_a_backbone_that_cannot_be_taken_apart_is_refused(make):
         FrozenLayersEncoder(encoder, encoder.tokenise(TEXTS), 1)
 
 
-def test_other_texts_than_the_prepared_ones_are_refused(make):
-    encoder = make("bert")
-    frozen = FrozenLayersEncoder(encoder, encoder.tokenise(TEXTS), 1)
-    with pytest.raises(ParameterError, match="prepared for other texts"):
-        frozen(encoder.tokenise(TEXTS), np.arange(2))
+@pytest.mark.parametrize("kind", MODELS)
+def test_other_texts_than_the_prepared_ones_pass_through_the_whole_model(make, kind):
+    encoder = make(kind)
+    frozen = FrozenLayersEncoder(encoder, encoder.tokenise(TEXTS[:2]), 1).eval()
+    others = encoder.tokenise(TEXTS[2:])
+    vectors = frozen(others, np.arange(5))
+    np.testing.assert_allclose(vectors.detach().numpy(), encoder.encode(TEXTS[2:]), atol=1e-5)
+    vectors.sum().backward()
+    reached = {name.split(".")[3] for name, p in encoder.named_parameters() if p.grad is not None}
+    assert reached == {"2"}  # the last of three layers

@@ -27,14 +27,15 @@ class FrozenLayersEncoder(nn.Module):
     """The last layers of a transformer, trained on the kept states of the layers below.
 
     Embeddings and lower layers run once, in evaluation mode, over one tokenised corpus; a step then costs only
-    its last layers. The layers are the encoder's own: when they have been trained, so has it.
+    its last layers. Other sequences, such as damaged copies, run through the lower layers each time, without
+    gradients. The layers are the encoder's own: when they have been trained, so has it.
 
     Parameters
     ----------
     encoder : TransformerEncoder
         The whole encoder; what is below the last layers is frozen.
     tokens : TokenisedTexts
-        The only sequences that can be asked for.
+        The sequences whose lower states are kept.
     n_layers : int
         How many of the last layers are trained.
 
@@ -61,25 +62,28 @@ class FrozenLayersEncoder(nn.Module):
         self.pooling = encoder.pooling
         self.normalize = encoder.normalize
         self._tokens = tokens
-        self._states = _frozen_states(encoder, _part(encoder.model, layers[:cut]), tokens)
+        # In a tuple, which does not register: these weights are not trained and not in a checkpoint.
+        self._lower = (_part(encoder.model, layers[:cut]).eval(),)
+        self._states = _frozen_states(encoder, self._lower[0], tokens)
 
     def forward(self, tokens: TokenisedTexts, rows: NDArray[np.int64]) -> Tensor:
         """Return the pooled vectors of some sequences, (len(rows), dimension), gradients included."""
-        if tokens is not self._tokens:
-            raise ParameterError("trainable_layers was prepared for other texts; prepare it for these.")
         groups = list(length_groups(tokens.lengths[rows]))
-        vectors = torch.cat([self._pooled(rows[group]) for group in groups])
+        vectors = torch.cat([self._pooled(tokens, rows[group]) for group in groups])
         order = torch.from_numpy(np.argsort(np.concatenate(groups), kind="stable"))
         return vectors[order.to(vectors.device)]
 
-    def _pooled(self, rows: NDArray[np.int64]) -> Tensor:
+    def _pooled(self, tokens: TokenisedTexts, rows: NDArray[np.int64]) -> Tensor:
         """Run the last layers over one group of sequences, padded among themselves."""
         device = next(self.upper.parameters()).device
-        positions, inside = _positions(self._tokens, rows)
-        states = torch.from_numpy(self._states[positions]).to(device)
-        mask = torch.from_numpy(inside).to(device)
-        out = self.upper(inputs_embeds=states, attention_mask=None if inside.all() else mask.long())
-        vectors = POOLINGS[self.pooling](out.last_hidden_state, mask)
+        if tokens is self._tokens:
+            positions, inside = _positions(tokens, rows)
+            states, mask = torch.from_numpy(self._states[positions]).to(device), torch.from_numpy(inside).to(device)
+        else:
+            ids, mask = (part.to(device) for part in tokens.padded(rows))
+            with torch.no_grad():
+                states = _run(self._lower[0], mask, input_ids=ids)
+        vectors = POOLINGS[self.pooling](_run(self.upper, mask, inputs_embeds=states), mask)
         return nn.functional.normalize(vectors) if self.normalize else vectors
 
 
@@ -127,16 +131,20 @@ def _shallow(module: nn.Module) -> Any:
     return twin
 
 
+def _run(part: Any, mask: Tensor, **inputs: Tensor) -> Tensor:
+    """Return a part's last states; without padding no mask is needed, and attention takes its faster way."""
+    states: Tensor = part(**inputs, attention_mask=None if bool(mask.all()) else mask.long()).last_hidden_state
+    return states
+
+
 def _frozen_states(encoder: TransformerEncoder, lower: Any, tokens: TokenisedTexts) -> NDArray[np.float32]:
     """Run the lower layers over every sequence; return one state a token, (total tokens, width)."""
     states = _room((int(tokens.offsets[-1]), encoder.dimension))
-    lower.eval()
     with torch.inference_mode(), progress("Frozen layers", len(tokens)) as bar:
         for group in length_groups(tokens.lengths):
             ids, mask = (part.to(encoder.device) for part in tokens.padded(group))
-            out = lower(input_ids=ids, attention_mask=None if bool(mask.all()) else mask.long())
             positions, inside = _positions(tokens, group)
-            states[positions[inside]] = out.last_hidden_state[mask].float().cpu().numpy()
+            states[positions[inside]] = _run(lower, mask, input_ids=ids)[mask].float().cpu().numpy()
             bar.advance(len(group))
     return states
 

@@ -9,13 +9,17 @@ from typing import Any
 
 from shoal.errors import ParameterError
 from shoal.methods.base import TextClusterer
+from shoal.methods.clusterbert import PRESETS as CLUSTERBERT_PRESETS
+from shoal.methods.clusterbert import ClusterBERT
 from shoal.methods.sccl import PRESETS as SCCL_PRESETS
 from shoal.methods.sccl import SCCL
 from shoal.methods.shoal import Shoal
+from shoal.methods.tsdae import PRESETS as TSDAE_PRESETS
+from shoal.methods.tsdae import TSDAE
 from shoal.methods.two_stage import TwoStage
 
 DEFAULT = "shoal"
-CLASSES: dict[str, type[TextClusterer]] = {cls.__name__: cls for cls in (Shoal, TwoStage, SCCL)}
+CLASSES: dict[str, type[TextClusterer]] = {cls.__name__: cls for cls in (Shoal, TwoStage, SCCL, TSDAE, ClusterBERT)}
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,18 @@ METHODS: dict[str, Method] = {
         "fine-tuning: instance-wise contrast joined with a Student-t clustering loss",
         "SCCL (Zhang et al. 2021)",
         presets=SCCL_PRESETS,
+    ),
+    "tsdae": Method(
+        TSDAE,
+        "fine-tuning: a denoising auto-encoder of sentences, then k-means",
+        "TSDAE (Wang et al. 2021); ClusterBERT (baseline)",
+        presets=TSDAE_PRESETS,
+    ),
+    "clusterbert": Method(
+        ClusterBERT,
+        "fine-tuning in three stages: reconstruction, clustering, hardening",
+        "ClusterBERT (under review at ICLR 2023)",
+        presets=CLUSTERBERT_PRESETS,
     ),
     "cls-kmeans": Method(
         TwoStage,

@@ -44,7 +44,7 @@ class Objective(nn.Module):
         """Return the weighted terms of the loss; the trainer sums, logs and back-propagates them."""
 
     def refresh(self, embeddings: Vectors) -> None:
-        """Renew targets over the whole corpus; called every ``Stage.refresh_every`` steps."""
+        """Renew targets over the whole corpus; called as ``Stage.refresh_every`` says."""
 
     @abstractmethod
     def labels(self, embeddings: Vectors) -> NDArray[np.int64]:

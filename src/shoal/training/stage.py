@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from shoal.training.objective import Objective
 from shoal.training.options import TrainingOptions
@@ -20,15 +21,21 @@ class Stage:
         What is minimised.
     epochs, max_steps : int, optional
         Its length; by default what the options say.
-    refresh_every : int, optional
-        Steps after which ``objective.refresh`` is called; by default never.
+    refresh_every : int or "epoch", optional
+        Steps after which ``objective.refresh`` is called, or at the end of every epoch; by default never.
     """
 
     name: str
     objective: Objective
     epochs: int | None = None
     max_steps: int | None = None
-    refresh_every: int | None = None
+    refresh_every: int | Literal["epoch"] | None = None
+
+    def refresh_due(self, step: int, epoch_over: bool) -> bool:
+        """Tell whether the objective is to be refreshed after ``step``."""
+        if self.refresh_every is None:
+            return False
+        return epoch_over if self.refresh_every == "epoch" else step % self.refresh_every == 0
 
     def n_steps(self, options: TrainingOptions, steps_per_epoch: int) -> int:
         """Return how many steps it has."""

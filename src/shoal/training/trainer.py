@@ -210,7 +210,7 @@ class Trainer:
         """Refresh the objective and look at the corpus when it is time."""
         step, every = self.state.step, self.options.evaluate_every
         look_due = (step % every == 0 if every is not None else epoch_over) or step == n_steps
-        refresh_due = stage.refresh_every is not None and step % stage.refresh_every == 0
+        refresh_due = stage.refresh_due(step, epoch_over)
         if self.state.ended or not (look_due or refresh_due):
             return
         embeddings = self._embed(stage.objective)
