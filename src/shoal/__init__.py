@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shoal.errors import ShoalError
     from shoal.methods import METHODS
     from shoal.methods.ae_kmeans import AEKMeans
+    from shoal.methods.clusterbert import ClusterBERT
     from shoal.methods.dcn import DCN
     from shoal.methods.dec import DEC
     from shoal.methods.idec import IDEC
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from shoal.methods.persistence import load
     from shoal.methods.sccl import SCCL
     from shoal.methods.shoal import Shoal
+    from shoal.methods.tsdae import TSDAE
     from shoal.methods.two_stage import TwoStage
 
 # Imported when first asked for, so that `import shoal` answers at once.
@@ -35,7 +37,9 @@ _HOMES = {
     "IDEC": "shoal.methods.idec",
     "MLMDEC": "shoal.methods.mlm_dec",
     "SCCL": "shoal.methods.sccl",
+    "TSDAE": "shoal.methods.tsdae",
     "Cluster": "shoal.clustering",
+    "ClusterBERT": "shoal.methods.clusterbert",
     "Clustering": "shoal.clustering",
     "Corpus": "shoal.corpus",
     "METHODS": "shoal.methods",
@@ -52,8 +56,10 @@ __all__ = [
     "METHODS",
     "MLMDEC",
     "SCCL",
+    "TSDAE",
     "AEKMeans",
     "Cluster",
+    "ClusterBERT",
     "Clustering",
     "Corpus",
     "Shoal",

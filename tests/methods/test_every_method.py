@@ -26,6 +26,8 @@ SMALL: dict[str, dict[str, object]] = {
     "sccl": {"max_steps": 3, "batch_size": 16, "learning_rate": 1e-3},
     **{name: {"pretrain_epochs": 5, "max_steps": 4, "batch_size": 16} for name in ("ae-kmeans", "dec", "idec", "dcn")},
     "mlm-dec": {"max_steps": 3, "batch_size": 16, "learning_rate": 1e-3},
+    "tsdae": {"max_steps": 3, "batch_size": 16, "learning_rate": 1e-3},
+    "clusterbert": {"max_steps": 2, "batch_size": 16, "learning_rate": 1e-3},
 }
 
 

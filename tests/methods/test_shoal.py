@@ -73,7 +73,11 @@ def test_copies_share_a_cluster_and_count_once(folder):
 def test_it_says_why(fitted):
     model, _, _ = fitted
     assert model.outcome_["reason"].endswith(".")
-    assert {each["branch"] for each in model.outcome_["weighed"]} >= {"balanced", "unequal", "k-means start"}
+    assert {each["branch"] for each in model.outcome_["weighed"]} >= {
+        "balanced, smoothing 1",
+        "unequal",
+        "k-means start",
+    }
     chosen = max(each["strength"] for each in model.outcome_["weighed"] if each["branch"].startswith("balanced"))
     start = next(each["strength"] for each in model.outcome_["weighed"] if each["branch"] == "k-means start")
     assert chosen >= start or "k-means" in model.outcome_["reason"]

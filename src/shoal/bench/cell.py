@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,6 +35,8 @@ class Cell:
         ``random_state``.
     peer : str or None
         A foreign tool.
+    extras : tuple of str
+        What else to measure on the way; the fit is the same with and without, and so is its key.
 
     Examples
     --------
@@ -49,19 +51,20 @@ class Cell:
     n_texts: int | None
     seed: int
     peer: str | None = None
+    extras: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return asdict(self)
+        """Return it as plain values; no extras, no word of them."""
+        return {name: value for name, value in asdict(self).items() if name != "extras" or value}
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Cell:
         """Undo :meth:`as_dict`."""
-        return cls(**content)
+        return cls(**{**content, "extras": tuple(content.get("extras", ()))})
 
     def key(self, data_sha256: str) -> str:
         """Return what names this fit on this content; no table and no tier is part of it."""
-        return key_of(self.as_dict(), data_sha256)
+        return key_of(replace(self, extras=()).as_dict(), data_sha256)
 
     def settings(self) -> dict[str, Any]:
         """Return every parameter of the method as it would be now, defaults included; of a peer its options."""

@@ -13,6 +13,7 @@ from torch import nn
 
 from shoal.bench.cell import Cell
 from shoal.bench.data_sets import LabelledTexts
+from shoal.bench.snapshots import START, Snapshots
 from shoal.clusterers import Vectors
 from shoal.encoder.representation import Frozen, make_representation
 from shoal.encoder.vector_cache import Encoded, cached_vectors, vector_key
@@ -69,13 +70,19 @@ def _measure_method(cell: Cell, data: LabelledTexts) -> dict[str, Any]:
     encode_seconds = None
     if "representation" in model.get_params():
         _, encode_seconds = _encoded(model.get_params(), data.texts)
-    trace = Trace(data.labels)
+    snapshots = Snapshots(model, data, cell.extras)
+    trace = Trace(data.labels, snapshots)
     model.fit(data.texts, callbacks=[trace])
+    seconds = round(trace.seconds(), 3)
     outcome = getattr(model, "outcome_", None)
+    if trace.looks:
+        snapshots.take(trace.looks[-1]["stage"], model.transform(data.texts), model.labels_)
     return {
         "labels": model.labels_,
         "start_scores": None if outcome is None else scores(data.labels, model.start_labels_),
-        "seconds": round(trace.seconds(), 3),
+        "seconds": seconds,
+        "stages": snapshots.stages,
+        "extras": snapshots.found(),
         "encode_seconds": encode_seconds,
         "outcome": outcome,
         "trace": trace.looks,
@@ -124,6 +131,8 @@ class Trace(Callback):
     ----------
     labels : sequence of str
         The true classes.
+    snapshots : Snapshots, optional
+        Takes stock whenever a stage begins: of what the stage before has come to.
 
     Attributes
     ----------
@@ -136,8 +145,9 @@ class Trace(Callback):
         ``counts`` in equal bins from 0 to 1; None if no view changes the text.
     """
 
-    def __init__(self, labels: Sequence[str]) -> None:
+    def __init__(self, labels: Sequence[str], snapshots: Snapshots | None = None) -> None:
         self.labels = labels
+        self.snapshots = snapshots
         self.looks: list[dict[str, Any]] = []
         self.pair_similarity: dict[str, Any] | None = None
         self._started = time.perf_counter()
@@ -157,6 +167,8 @@ class Trace(Callback):
     def on_look(self, record: dict[str, Any], embeddings: Vectors, labels: NDArray[np.int64]) -> None:
         """Score."""
         arrived = time.perf_counter()
+        if self.snapshots is not None and record["step"] == 0:
+            self.snapshots.take(self.looks[-1]["stage"] if self.looks else START, embeddings, labels)
         found = scores(self.labels, labels)
         self.looks.append(
             {

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import IO
@@ -63,6 +63,11 @@ class Task:
         """The cell's key."""
         return self.cell.key(self.data_sha256)
 
+    def with_extras(self, further: Sequence[str]) -> Task:
+        """Return the task with further extras."""
+        extras = tuple(dict.fromkeys([*self.cell.extras, *further]))
+        return replace(self, cell=replace(self.cell, extras=extras))
+
     @property
     def title(self) -> str:
         """What it is called."""
@@ -109,21 +114,28 @@ class _Child:
 
 
 def in_order(tasks: Sequence[Task]) -> list[Task]:
-    """Put each cell once, the cheap ones first, then by seed, so that a table fills evenly."""
-    once = {task.key: task for task in reversed(tasks)}
+    """Put each cell once, with all extras asked of it; cheap ones first, then by seed: a table then fills evenly."""
+    once: dict[str, Task] = {}
+    for task in reversed(tasks):
+        once[task.key] = task.with_extras(once[task.key].cell.extras if task.key in once else ())
     return sorted(once.values(), key=lambda task: (task.cost == "dear", task.cell.seed, task.n_texts, task.title))
 
 
 def is_done(task: Task, known: dict[str, Record]) -> bool:
-    """Tell whether the results have the cell, fitted with the parameters that its method has today.
+    """Tell whether the results have the cell and its extras, fitted with the parameters that its method has today.
 
     A parameter that came new since then changes nothing; a default that changed does.
     """
     record = known.get(task.key)
-    if record is None or record["status"] != OK:
+    if record is None or record["status"] != OK or not set(task.cell.extras) <= extras_of(record):
         return False
     then, now = record.get("settings", {}), task.cell.settings()
     return all(then[name] == now[name] for name in then.keys() & now.keys())
+
+
+def extras_of(record: Record | None) -> set[str]:
+    """Return the extras that a record has."""
+    return set((record or {}).get("extras") or ())
 
 
 class Runner:
@@ -162,7 +174,9 @@ class Runner:
     def missing(self, tasks: Sequence[Task]) -> list[Task]:
         """Return the tasks that are still to be done, each cell once, in order."""
         known = self.results.by_key()
-        return [task for task in in_order(tasks) if not is_done(task, known)]
+        missing = [task for task in in_order(tasks) if not is_done(task, known)]
+        # A newer record takes the older one's place, so it must have all that the older one had.
+        return [task.with_extras(sorted(extras_of(known.get(task.key)))) for task in missing]
 
     def run(self, tasks: Sequence[Task]) -> Summary:
         """Run what is missing.

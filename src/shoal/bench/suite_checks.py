@@ -11,9 +11,10 @@ from shoal.bench.peers import find_peer
 from shoal.errors import ParameterError
 from shoal.methods import find_method
 
-KINDS = ("table", "bars", "curves", "strengths", "scatter", "pairs", "topics")
+KINDS = ("table", "bars", "curves", "strengths", "stages", "scatter", "pairs", "topics")
 COSTS = ("cheap", "dear")
 METRICS = ("acc", "nmi", "ari", "purity")
+EXTRAS = ("places", "pairs", "ranking")
 # The bench gives these itself: the classes of the data set, and the seed of the cell.
 GIVEN = ("n_clusters", "random_state")
 
@@ -43,6 +44,7 @@ ROW_KEYS = {
     **dict.fromkeys(("params", "paper", "peer_options"), "a table"),
     **dict.fromkeys(("paper_for", "published"), "a table of tables"),
     "x": "a number",
+    "extras": "a list of texts",
 }
 
 
@@ -103,6 +105,7 @@ def _check_row(where: str, row: Content, suite: Content) -> None:
         raise ParameterError(f"{where} has cost = {row['cost']!r}; pass 'cheap' or 'dear'.")
     if "method" in row and "peer" in row:
         raise ParameterError(f"{where} has a method and a peer; leave one of them away.")
+    _check_names(where, "extra", row.get("extras", ()), EXTRAS)
     _check_names(where, "data set of paper_for", row.get("paper_for", ()), suite["data_sets"])
     _check_names(where, "metric", row.get("published", ()), suite.get("metrics", METRICS[:2]))
     for metric, figures in row.get("published", {}).items():

@@ -81,14 +81,13 @@ class FrozenLayersEncoder(TokenStatesEncoder):
         device = next(self.upper.parameters()).device
         for group in length_groups(tokens.lengths[rows]):
             ids, mask = (part.to(device) for part in tokens.padded(rows[group]))
-            attention = None if bool(mask.all()) else mask.long()
             if tokens is self._tokens:
                 positions, _ = _positions(tokens, rows[group])
                 below = torch.from_numpy(self._states[positions]).to(device)
             else:
                 with torch.no_grad():
-                    below = self._lower[0](input_ids=ids, attention_mask=attention).last_hidden_state
-            yield group, self.upper(inputs_embeds=below, attention_mask=attention).last_hidden_state, mask
+                    below = _run(self._lower[0], mask, input_ids=ids)
+            yield group, _run(self.upper, mask, inputs_embeds=below), mask
 
 
 class _AlreadyEmbedded(nn.Module):
@@ -135,15 +134,20 @@ def _shallow(module: nn.Module) -> Any:
     return twin
 
 
+def _run(part: Any, mask: Tensor, **inputs: Tensor) -> Tensor:
+    """Return a part's last states; without padding no mask is needed, and attention takes its faster way."""
+    states: Tensor = part(**inputs, attention_mask=None if bool(mask.all()) else mask.long()).last_hidden_state
+    return states
+
+
 def _frozen_states(encoder: TransformerEncoder, lower: Any, tokens: TokenisedTexts) -> NDArray[np.float32]:
     """Run the lower layers over every sequence; return one state a token, (total tokens, width)."""
     states = _room((int(tokens.offsets[-1]), encoder.dimension))
     with torch.inference_mode(), progress("Frozen layers", len(tokens)) as bar:
         for group in length_groups(tokens.lengths):
             ids, mask = (part.to(encoder.device) for part in tokens.padded(group))
-            out = lower(input_ids=ids, attention_mask=None if bool(mask.all()) else mask.long())
             positions, inside = _positions(tokens, group)
-            states[positions[inside]] = out.last_hidden_state[mask].float().cpu().numpy()
+            states[positions[inside]] = _run(lower, mask, input_ids=ids)[mask].float().cpu().numpy()
             bar.advance(len(group))
     return states
 

@@ -106,7 +106,7 @@ def tokenise(tokenizer: Any, texts: Sequence[str], max_length: int, *, chunk: bo
     TokenisedTexts
         One sequence a text, or several for the long ones when ``chunk``.
     """
-    prefix, suffix = _special_tokens(tokenizer)
+    prefix, suffix = special_tokens(tokenizer)
     pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
     room = max_length - len(prefix) - len(suffix)
     pieces: list[list[int]] = []
@@ -136,7 +136,7 @@ def _token_ids(tokenizer: Any, texts: Sequence[str], room: int, chunk: bool) -> 
     return ids
 
 
-def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
+def special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
     """Return the ids that the tokenizer puts before and behind a text."""
     bare = tokenizer(["a"], add_special_tokens=False)["input_ids"][0]
     full = tokenizer(["a"], add_special_tokens=True)["input_ids"][0]

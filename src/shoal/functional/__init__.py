@@ -7,6 +7,7 @@ from shoal.functional.contrastive import nt_xent
 from shoal.functional.hard_assignment import kmeans_term, nearest_center, running_centers
 from shoal.functional.masked_lm import masked_cross_entropy
 from shoal.functional.pooling import cls_pool, mean_pool
+from shoal.functional.reconstruction import token_nll
 
 __all__ = [
     "cls_pool",
@@ -20,4 +21,5 @@ __all__ = [
     "sinkhorn",
     "student_t",
     "target_distribution",
+    "token_nll",
 ]

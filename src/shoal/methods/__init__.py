@@ -11,6 +11,8 @@ from shoal.errors import ParameterError
 from shoal.methods.ae_kmeans import PRESETS as AE_KMEANS_PRESETS
 from shoal.methods.ae_kmeans import AEKMeans
 from shoal.methods.base import TextClusterer
+from shoal.methods.clusterbert import PRESETS as CLUSTERBERT_PRESETS
+from shoal.methods.clusterbert import ClusterBERT
 from shoal.methods.dcn import DCN
 from shoal.methods.dcn import PRESETS as DCN_PRESETS
 from shoal.methods.dec import DEC
@@ -22,11 +24,13 @@ from shoal.methods.mlm_dec import PRESETS as MLM_DEC_PRESETS
 from shoal.methods.sccl import PRESETS as SCCL_PRESETS
 from shoal.methods.sccl import SCCL
 from shoal.methods.shoal import Shoal
+from shoal.methods.tsdae import PRESETS as TSDAE_PRESETS
+from shoal.methods.tsdae import TSDAE
 from shoal.methods.two_stage import TwoStage
 
 DEFAULT = "shoal"
 CLASSES: dict[str, type[TextClusterer]] = {
-    cls.__name__: cls for cls in (Shoal, TwoStage, SCCL, AEKMeans, DEC, IDEC, DCN, MLMDEC)
+    cls.__name__: cls for cls in (Shoal, TwoStage, SCCL, AEKMeans, DEC, IDEC, DCN, MLMDEC, TSDAE, ClusterBERT)
 }
 
 
@@ -90,6 +94,18 @@ METHODS: dict[str, Method] = {
         "fine-tuning: instance-wise contrast joined with a Student-t clustering loss",
         "SCCL (Zhang et al. 2021)",
         presets=SCCL_PRESETS,
+    ),
+    "tsdae": Method(
+        TSDAE,
+        "fine-tuning: a denoising auto-encoder of sentences, then k-means",
+        "TSDAE (Wang et al. 2021); ClusterBERT (baseline)",
+        presets=TSDAE_PRESETS,
+    ),
+    "clusterbert": Method(
+        ClusterBERT,
+        "fine-tuning in three stages: reconstruction, clustering, hardening",
+        "ClusterBERT (under review at ICLR 2023)",
+        presets=CLUSTERBERT_PRESETS,
     ),
     "mlm-dec": Method(
         MLMDEC,

@@ -25,10 +25,12 @@ from shoal.metrics.internal import (
     simplified_silhouette,
     size_entropy,
 )
+from shoal.metrics.pairs import MovedPair, moved_pairs
 from shoal.metrics.ranking import Ranking, mean_average_precision, mean_reciprocal_rank, ranking_scores
 
 __all__ = [
     "Estimate",
+    "MovedPair",
     "Ranking",
     "accuracy",
     "ari",
@@ -43,6 +45,7 @@ __all__ = [
     "mean_average_precision",
     "mean_reciprocal_rank",
     "modularity",
+    "moved_pairs",
     "nmi",
     "purity",
     "ranking_scores",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from shoal.bench.data_sets import find_data_set
 from shoal.bench.report.page import Block, Bullets, Command, Heading, Note, Paragraph, Strong, Table
 from shoal.bench.report.remarks import remarks_on
+from shoal.bench.report.stages import measures_of, pairs_table, stage_table
 from shoal.bench.report.summary import BUILT_IN, Measured, SuiteSummary, backbone_of, published_of
 from shoal.bench.suite import Row, suite_names
 
@@ -37,6 +38,11 @@ def suite_chapter(summary: SuiteSummary, pictures: Sequence[Block]) -> list[Bloc
         table = score_table(summary, metric)
         if table is not None:
             blocks += [Heading(3, metric.upper()), table]
+    if suite.kind == "stages" and measures_of(summary):
+        blocks += [Heading(3, "After each stage"), stage_table(summary)]
+    pairs = pairs_table(summary) if suite.kind == "pairs" else None
+    if pairs is not None:
+        blocks += [Heading(3, "Pairs"), pairs]
     blocks += pictures
     if summary.rows:
         blocks += [Heading(3, "Where we fall behind"), *_behind_blocks(summary)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from shoal.bench.report import pictures, training_pictures
+from shoal.bench.report import pictures, stages, training_pictures
 from shoal.bench.report.page import Picture
 from shoal.bench.report.ranks import rank_methods
 from shoal.bench.report.summary import SuiteSummary
@@ -42,7 +42,11 @@ def draw_pictures(summary: SuiteSummary, folder: Path, place: str, shown: set[st
         artist.bars()
     elif summary.suite.kind == "curves":
         artist.distances()
-    else:
+    elif summary.suite.kind == "stages":
+        artist.stages()
+    elif summary.suite.kind == "scatter":
+        artist.places()
+    elif summary.suite.kind != "pairs":
         artist.time()
         artist.ranks()
     keys = {record["key"] for cell in summary.measured.values() for record in cell.records if record.get("trace")}
@@ -131,6 +135,32 @@ class _Artist:
         size = pictures.panels_size(len(training_pictures.trained_sets(self.summary, self.metric)))
         draw = partial(training_pictures.score_through_training, summary=self.summary, metric=self.metric)
         self._add("training", title, caption, size, draw)
+
+    def stages(self) -> None:
+        """Draw what the training has come to after each stage."""
+        measures = stages.measures_of(self.summary)
+        if not measures:
+            return
+        title = "The start, and after each stage"
+        lines = "a line a row, the mean of the data sets" if len(self.summary.rows) > 1 else "a line a data set"
+        caption = f"{title}: {lines}; the mean of the seeds. A stage that was rolled back stands where it began."
+        draw = partial(stages.draw_stages, summary=self.summary)
+        self._add("stages", title, caption, pictures.panels_size(len(measures)), draw)
+
+    def places(self) -> None:
+        """Draw where the texts lie after each stage."""
+        record = stages.placed_record(self.summary)
+        if record is None:
+            return
+        title = "Texts on a plane after each stage"
+        shown = len(record["extras"]["places"]["classes"])
+        caption = (
+            f"{title}: {shown} texts of {record['cell']['data_set']} by t-SNE of their vectors, seed "
+            f"{record['cell']['seed']}, coloured by true class. Places in two pictures have nothing to do with each "
+            "other."
+        )
+        size = pictures.panels_size(len(record["stages"]))
+        self._add("places", title, caption, size, partial(stages.draw_places, record=record))
 
     def distances(self) -> None:
         """Draw the distances through training, if there was any."""

@@ -1,0 +1,149 @@
+"""Pairs of texts that training moved most, of the kinds of ClusterBERT's table 5."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.errors import DataError
+
+STAYED, TOGETHER, APART = "stayed close", "moved together", "moved apart"
+# kind, and whether the two are of one class; the five of the paper, and what is left of them without classes
+LABELLED = ((STAYED, True), (TOGETHER, True), (TOGETHER, False), (APART, False), (APART, True))
+UNLABELLED = ((STAYED, None), (TOGETHER, None), (APART, None))
+
+BLOCK = 512
+# Of the pairs at the top many share a text; so many times the wanted number are kept to choose from.
+SPARE = 50
+# Two vectors that were this near each other from the beginning belong to the same text.
+SAME = 1 - 1e-6
+
+Kind = tuple[str, bool | None]
+_Found = tuple[float, int, int, float, float]  # strength, both rows, both cosines
+
+
+@dataclass(frozen=True)
+class MovedPair:
+    """Two texts and how near they were before and after, by cosine.
+
+    Attributes
+    ----------
+    kind : str
+        "stayed close", "moved together" or "moved apart".
+    same_class : bool or None
+        Whether they are of one class; None if classes are not known.
+    left, right : int
+        Their rows.
+    before, after : float
+        The cosines.
+    """
+
+    kind: str
+    same_class: bool | None
+    left: int
+    right: int
+    before: float
+    after: float
+
+
+def moved_pairs(
+    before: ArrayLike,
+    after: ArrayLike,
+    labels: Sequence[object] | None = None,
+    *,
+    n: int = 10,
+    max_texts: int = 10_000,
+) -> list[MovedPair]:
+    """Find the pairs of each kind that moved most, or stayed closest.
+
+    All pairs are compared, block by block, of up to ``max_texts`` texts; of more texts a fixed random sample of that
+    many. A text is in one pair of a kind at most, and pairs of equal texts do not count.
+
+    Parameters
+    ----------
+    before, after : array of shape (n_texts, d)
+        The vectors, each of its own space; d may differ.
+    labels : sequence, optional
+        The texts' classes; pairs are then told apart by whether they share one.
+    n : int, default 10
+        Pairs of each kind.
+    max_texts : int, default 10_000
+        The most texts whose pairs are all compared.
+
+    Returns
+    -------
+    list of MovedPair
+        By kind, the strongest first.
+
+    Examples
+    --------
+    >>> before, after = [[1, 0], [1, 0.1], [0, 1]], [[1, 0], [0, 1], [0, 1]]
+    >>> [(pair.kind, pair.left, pair.right) for pair in moved_pairs(before, after, n=1)]
+    [('stayed close', 1, 2), ('moved together', 1, 2), ('moved apart', 0, 1)]
+    """
+    first, last = _unit(before), _unit(after)
+    if len(first) != len(last) or (labels is not None and len(labels) != len(first)):
+        raise DataError(
+            f"before has {len(first)} rows, after {len(last)}, labels "
+            f"{'none' if labels is None else len(labels)}; pass one of each per text."
+        )
+    rows = np.arange(len(first))
+    if len(rows) > max_texts:
+        rows = np.sort(np.random.default_rng(0).choice(rows, max_texts, replace=False))
+    codes = None if labels is None else np.unique([str(labels[i]) for i in rows.tolist()], return_inverse=True)[1]
+    kinds: tuple[Kind, ...] = UNLABELLED if labels is None else LABELLED
+    best: dict[Kind, list[_Found]] = {kind: [] for kind in kinds}
+    for start in range(0, len(rows), BLOCK):
+        block = np.arange(start, min(start + BLOCK, len(rows)))
+        was, now = (points[rows[block]] @ points[rows].T for points in (first, last))
+        usable = (np.arange(len(rows))[None, :] > block[:, None]) & (was < SAME)
+        same = None if codes is None else codes[block][:, None] == codes[None, :]
+        for kind in kinds:
+            inside = usable if same is None else usable & (same == kind[1])
+            best[kind] = _better(best[kind], kind[0], block, was, now, inside, n * SPARE)
+    return [
+        MovedPair(kind, shared, int(rows[left]), int(rows[right]), was, now)
+        for (kind, shared), found in best.items()
+        for _, left, right, was, now in _once(found, n)
+    ]
+
+
+def _better(
+    known: list[_Found],
+    kind: str,
+    block: NDArray[np.int64],
+    was: NDArray[np.float64],
+    now: NDArray[np.float64],
+    inside: NDArray[np.bool_],
+    count: int,
+) -> list[_Found]:
+    """Add a block's best pairs to those known; return the best of all."""
+    strength = np.minimum(was, now) if kind == STAYED else (now - was if kind == TOGETHER else was - now)
+    strength = np.where(inside, strength, -np.inf)
+    top = np.argpartition(strength.ravel(), -min(count, strength.size))[-count:]
+    for place in top[np.isfinite(strength.ravel()[top])]:
+        i, j = divmod(int(place), strength.shape[1])
+        if kind == STAYED or strength[i, j] > 0:  # what did not move is neither moved together nor apart
+            known.append((float(strength[i, j]), int(block[i]), j, float(was[i, j]), float(now[i, j])))
+    return sorted(known, key=lambda pair: (-pair[0], pair[1:3]))[:count]
+
+
+def _once(found: list[_Found], n: int) -> list[_Found]:
+    """Take the strongest pairs, each text once."""
+    taken: set[int] = set()
+    chosen: list[_Found] = []
+    for pair in found:
+        if len(chosen) < n and not taken & {pair[1], pair[2]}:
+            taken |= {pair[1], pair[2]}
+            chosen.append(pair)
+    return chosen
+
+
+def _unit(vectors: ArrayLike) -> NDArray[np.float64]:
+    """Scale rows to length one; a zero row stays zero."""
+    points = np.asarray(vectors, dtype=np.float64)
+    unit: NDArray[np.float64] = points / np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-12)
+    return unit
