@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from shoal.functional.assignment import cluster_kl, sinkhorn, student_t, target_distribution
-from shoal.functional.contrastive import nt_xent
+from shoal.functional.contrastive import cross_view_contrast, nt_xent
 from shoal.functional.pooling import cls_pool, mean_pool
+from shoal.functional.topic_model import bag_nll, gaussian_kl, negative_elbo, topic_words
 
 __all__ = [
+    "bag_nll",
     "cls_pool",
     "cluster_kl",
+    "cross_view_contrast",
+    "gaussian_kl",
     "mean_pool",
+    "negative_elbo",
     "nt_xent",
     "sinkhorn",
     "student_t",
     "target_distribution",
+    "topic_words",
 ]
