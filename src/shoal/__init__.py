@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shoal.corpus import Corpus
     from shoal.errors import ShoalError
     from shoal.methods import METHODS
+    from shoal.methods.deccrl import DECCRL
     from shoal.methods.persistence import load
     from shoal.methods.sccl import SCCL
     from shoal.methods.shoal import Shoal
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 # Imported when first asked for, so that `import shoal` answers at once.
 _HOMES = {
+    "DECCRL": "shoal.methods.deccrl",
     "SCCL": "shoal.methods.sccl",
     "Cluster": "shoal.clustering",
     "Clustering": "shoal.clustering",
@@ -36,6 +38,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "DECCRL",
     "METHODS",
     "SCCL",
     "Cluster",

@@ -22,7 +22,10 @@ TEXTS = [
     for i in range(15)
 ]
 # What makes a method small enough for a test; its defaults are the paper's or the product's.
-SMALL: dict[str, dict[str, object]] = {"sccl": {"max_steps": 3, "batch_size": 16, "learning_rate": 1e-3}}
+SMALL: dict[str, dict[str, object]] = {
+    "deccrl": {"max_steps": 3, "batch_size": 16, "learning_rate": 1e-3},
+    "sccl": {"max_steps": 3, "batch_size": 16, "learning_rate": 1e-3},
+}
 
 
 @pytest.fixture(scope="module")

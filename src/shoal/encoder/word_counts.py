@@ -61,6 +61,12 @@ class WordCounts:
         self.idf_ = (np.log((1 + len(texts)) / (1 + frequency)) + 1).astype(np.float32)
         return self
 
+    @staticmethod
+    def words(text: str) -> list[str]:
+        """Return the words of a text as they are counted."""
+        found: list[str] = CountVectorizer().build_analyzer()(text)
+        return found
+
     def count(self, texts: Sequence[str]) -> csr_matrix:
         """Return the plain counts, (len(texts), number of words), in sparse form."""
         return CountVectorizer(vocabulary=self.terms_, dtype=np.float32).transform(texts)

@@ -9,13 +9,15 @@ from typing import Any
 
 from shoal.errors import ParameterError
 from shoal.methods.base import TextClusterer
+from shoal.methods.deccrl import DECCRL
+from shoal.methods.deccrl import PRESETS as DECCRL_PRESETS
 from shoal.methods.sccl import PRESETS as SCCL_PRESETS
 from shoal.methods.sccl import SCCL
 from shoal.methods.shoal import Shoal
 from shoal.methods.two_stage import TwoStage
 
 DEFAULT = "shoal"
-CLASSES: dict[str, type[TextClusterer]] = {cls.__name__: cls for cls in (Shoal, TwoStage, SCCL)}
+CLASSES: dict[str, type[TextClusterer]] = {cls.__name__: cls for cls in (Shoal, TwoStage, SCCL, DECCRL)}
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,12 @@ METHODS: dict[str, Method] = {
         "fine-tuning: instance-wise contrast joined with a Student-t clustering loss",
         "SCCL (Zhang et al. 2021)",
         presets=SCCL_PRESETS,
+    ),
+    "deccrl": Method(
+        DECCRL,
+        "fine-tuning: contrast, a Student-t clustering loss, and centres that must rebuild the words; finds topics",
+        "DECCRL (Yin et al. 2022)",
+        presets=DECCRL_PRESETS,
     ),
     "cls-kmeans": Method(
         TwoStage,
