@@ -21,7 +21,7 @@ from shoal.functional import cluster_kl, cross_view_contrast, student_t, target_
 from shoal.methods.augmented import LEFT, ORIGINAL, RIGHT, AugmentedClusterer
 from shoal.methods.cluster_topics import EXPECTATION, GUMBEL, Bags, LatentReconstruction, TopicReconstruction
 from shoal.methods.inputs import Rows
-from shoal.training import Batch, CorpusViews, Objective, Stage, best_kmeans, kmeans_from
+from shoal.training import Batch, CorpusViews, Objective, Stage, kmeans_from
 
 RECONSTRUCTIONS = ("words", "latent", "none")
 SAMPLINGS = (EXPECTATION, GUMBEL)
@@ -82,12 +82,14 @@ class InstanceObjective(Objective):
         )
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
-        """Place the centres by k-means; where an earlier stage has placed them, they keep their numbers."""
+        """Place the centres by k-means; after the warm-up, from where it found them: clusters keep their numbers."""
         centers = self.centers.detach().cpu().numpy()
-        if centers.any():
-            found = best_kmeans(embeddings, centers, rng, n_init=self.n_init)
-        else:
-            found = fit_kmeans(embeddings, len(centers), rng, n_init=self.n_init)
+        placed = bool(centers.any())
+        found = (
+            kmeans_from(embeddings, centers)
+            if placed
+            else fit_kmeans(embeddings, len(centers), rng, n_init=self.n_init)
+        )
         with torch.no_grad():
             self.centers.copy_(torch.from_numpy(found.centers))
 

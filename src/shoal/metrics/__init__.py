@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shoal.metrics.coherence import npmi_coherence
 from shoal.metrics.external import (
     accuracy,
     ari,
@@ -44,6 +45,7 @@ __all__ = [
     "mean_reciprocal_rank",
     "modularity",
     "nmi",
+    "npmi_coherence",
     "purity",
     "ranking_scores",
     "scores",
