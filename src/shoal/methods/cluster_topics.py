@@ -129,6 +129,11 @@ class TopicReconstruction(nn.Module):
         self.mean = nn.Linear(latent_dim, n_topics)
         self.log_variance = nn.Linear(latent_dim, n_topics)
 
+    @torch.no_grad()
+    def start(self, centers: Tensor) -> None:
+        """Make the topics' own vectors as long as the centres: in FC_g neither then drowns the other."""
+        self.topic_inputs.mul_(centers.square().mean().sqrt())
+
     def forward(self, rows: NDArray[np.int64], h: Tensor, o: Tensor, centers: Tensor) -> Tensor:
         """Return the negative ELBO of some texts (eq. 15).
 

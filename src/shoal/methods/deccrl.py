@@ -142,6 +142,12 @@ class DECCRLObjective(InstanceObjective):
         self.reconstruction_weight = reconstruction_weight
         self.alpha = alpha
 
+    def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
+        """Place the centres, and start the topics from them."""
+        super().initialise(embeddings, rng)
+        if isinstance(self.reconstruction, TopicReconstruction):
+            self.reconstruction.start(self.centers)
+
     def forward(self, batch: Batch) -> dict[str, Tensor]:
         """Return the terms of equation 16."""
         h, left, right = self.encode(batch)

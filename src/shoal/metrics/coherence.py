@@ -39,13 +39,11 @@ def npmi_coherence(topics: Sequence[Sequence[str]], documents: Sequence[Collecti
     holds = np.zeros((len(documents), len(wanted)), dtype=bool)
     for row, document in enumerate(documents):
         holds[row, [wanted[word] for word in set(document) & wanted.keys()]] = True
-    shares = holds.mean(axis=0) if len(documents) else np.zeros(len(wanted))
+    together = holds.T.astype(np.float64) @ holds / max(len(documents), 1)  # p(a, b); p(a) on the diagonal
     coherences = []
     for topic in topics:
         columns = [wanted[word] for word in dict.fromkeys(topic)]
-        pairs = [
-            _npmi(shares[a], shares[b], float((holds[:, a] & holds[:, b]).mean())) for a, b in combinations(columns, 2)
-        ]
+        pairs = [_npmi(together[a, a], together[b, b], together[a, b]) for a, b in combinations(columns, 2)]
         coherences.append(float(np.mean(pairs)) if pairs else np.nan)
     return np.array(coherences)
 
