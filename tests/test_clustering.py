@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from shoal import Cluster, Clustering
+from shoal.clustering import Topic
 
 FISH = Cluster(0, "fish", 2, 0.9, ("cod", "eel"), ("a cod", "an eel"))
 BIRDS = Cluster(1, "birds", 1, 0.6, ("owl",), ("an owl",))
@@ -33,6 +34,14 @@ def test_cluster_to_json_and_back():
         "examples": ["a cod", "an eel"],
     }
     assert Cluster.from_json(content) == FISH
+
+
+def test_topics_come_back_from_json():
+    eels = Cluster(3, "eels", 1, 0.9, topics=(Topic(("eel", "sea"), 0.7, False), Topic(("file", "data"), 0.3, True)))
+    content = json.loads(json.dumps(eels.as_json()))
+    assert content["topics"][1] == {"words": ["file", "data"], "share": 0.3, "general": True}
+    assert Cluster.from_json(content) == eels
+    assert "topics" not in FISH.as_json()
 
 
 def test_cluster_of_foreign_json_is_refused():

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from shoal.methods.clusterbert import ClusterBERT
     from shoal.methods.dcn import DCN
     from shoal.methods.dec import DEC
+    from shoal.methods.deccrl import DECCRL
     from shoal.methods.idec import IDEC
     from shoal.methods.mlm_dec import MLMDEC
     from shoal.methods.persistence import load
@@ -36,6 +37,7 @@ _HOMES = {
     "DEC": "shoal.methods.dec",
     "IDEC": "shoal.methods.idec",
     "MLMDEC": "shoal.methods.mlm_dec",
+    "DECCRL": "shoal.methods.deccrl",
     "SCCL": "shoal.methods.sccl",
     "TSDAE": "shoal.methods.tsdae",
     "Cluster": "shoal.clustering",
@@ -52,6 +54,7 @@ _HOMES = {
 __all__ = [
     "DCN",
     "DEC",
+    "DECCRL",
     "IDEC",
     "METHODS",
     "MLMDEC",

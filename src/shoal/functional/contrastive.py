@@ -43,3 +43,45 @@ def nt_xent(left: Tensor, right: Tensor, temperature: float = 0.5) -> Tensor:
     similarity = similarity.masked_fill(torch.eye(len(z), dtype=torch.bool, device=z.device), -torch.inf)
     partner = torch.arange(len(z), device=z.device).roll(len(left))
     return F.cross_entropy(similarity, partner)
+
+
+def cross_view_contrast(left: Tensor, right: Tensor, temperature: float = 0.5) -> Tensor:
+    r"""Contrast of each view with the other views of the other texts (DECCRL, eq. 2-4).
+
+    .. math:: \frac{1}{M} \sum_{i=1}^{M} \left( -\log
+        \frac{\exp(\mathrm{sim}(v_{i1}, v_{i2}) / \tau)}{\sum_{m \ne i} \exp(\mathrm{sim}(v_{i1}, v_{m2}) / \tau)}
+        -\log
+        \frac{\exp(\mathrm{sim}(v_{i2}, v_{i1}) / \tau)}{\sum_{m \ne i} \exp(\mathrm{sim}(v_{i2}, v_{m1}) / \tau)}
+        \right)
+
+    It differs from :func:`nt_xent` in its denominators, which hold neither the pair itself nor the same view of
+    other texts, and in its mean, which is over the M texts and not over the 2M views. It may be negative.
+
+    Parameters
+    ----------
+    left, right : Tensor of shape (m, d)
+        The two views; row i of both comes from text i.
+    temperature : float
+        :math:`\tau` > 0; the paper sets 0.5.
+
+    Returns
+    -------
+    Tensor
+        A scalar; 0 when m = 1, for then there is nothing to tell the pair from.
+
+    References
+    ----------
+    Yin et al. (2022), *Improving Deep Embedded Clustering via Learning Cluster-level Representations*.
+
+    Examples
+    --------
+    >>> import torch
+    >>> views = torch.eye(2)
+    >>> cross_view_contrast(views, views, temperature=1.0).item()  # 2 (log e^0 - 1)
+    -2.0
+    """
+    if len(left) == 1:
+        return 0.0 * (left.sum() + right.sum())
+    similarity = F.normalize(left, dim=1) @ F.normalize(right, dim=1).T / temperature
+    others = similarity.masked_fill(torch.eye(len(left), dtype=torch.bool, device=left.device), -torch.inf)
+    return (others.logsumexp(dim=1) + others.logsumexp(dim=0) - 2 * similarity.diagonal()).mean()

@@ -17,6 +17,8 @@ from shoal.methods.dcn import DCN
 from shoal.methods.dcn import PRESETS as DCN_PRESETS
 from shoal.methods.dec import DEC
 from shoal.methods.dec import PRESETS as DEC_PRESETS
+from shoal.methods.deccrl import DECCRL
+from shoal.methods.deccrl import PRESETS as DECCRL_PRESETS
 from shoal.methods.idec import IDEC
 from shoal.methods.idec import PRESETS as IDEC_PRESETS
 from shoal.methods.mlm_dec import MLMDEC
@@ -30,7 +32,7 @@ from shoal.methods.two_stage import TwoStage
 
 DEFAULT = "shoal"
 CLASSES: dict[str, type[TextClusterer]] = {
-    cls.__name__: cls for cls in (Shoal, TwoStage, SCCL, AEKMeans, DEC, IDEC, DCN, MLMDEC, TSDAE, ClusterBERT)
+    cls.__name__: cls for cls in (Shoal, TwoStage, SCCL, AEKMeans, DEC, IDEC, DCN, MLMDEC, TSDAE, ClusterBERT, DECCRL)
 }
 
 
@@ -94,6 +96,12 @@ METHODS: dict[str, Method] = {
         "fine-tuning: instance-wise contrast joined with a Student-t clustering loss",
         "SCCL (Zhang et al. 2021)",
         presets=SCCL_PRESETS,
+    ),
+    "deccrl": Method(
+        DECCRL,
+        "fine-tuning: contrast, a Student-t clustering loss, and centres that must rebuild the words; finds topics",
+        "DECCRL (Yin et al. 2022)",
+        presets=DECCRL_PRESETS,
     ),
     "tsdae": Method(
         TSDAE,

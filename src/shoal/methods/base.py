@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from shoal.clusterers import Clusterer, Vectors
-from shoal.clustering import NO_CLUSTER, Cluster, Clustering
+from shoal.clustering import NO_CLUSTER, Cluster, Clustering, Topic
 from shoal.errors import DataError, ParameterError
 from shoal.methods.inputs import Rows, are_texts, rows_of
 from shoal.naming import describe
@@ -249,11 +249,17 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
             return tuple(Cluster(k, f"cluster {k}", size, sureness) for k, size, sureness in facts)
         texts = rows.texts
         heads = [text[:NAMED_CHARACTERS] for text in texts]
-        found = describe(heads, labels, self.n_clusters_, centrality=scores.max(axis=1))
+        topics = self._topics()
+        telling = [{word for topic in own if not topic.general for word in topic.words} for own in topics]
+        found = describe(heads, labels, self.n_clusters_, centrality=scores.max(axis=1), telling=telling)
         return tuple(
-            Cluster(k, about.name, size, sureness, about.keywords, tuple(texts[i] for i in about.examples))
-            for (k, size, sureness), about in zip(facts, found, strict=True)
+            Cluster(k, about.name, size, sureness, about.keywords, tuple(texts[i] for i in about.examples), own)
+            for (k, size, sureness), about, own in zip(facts, found, topics, strict=True)
         )
+
+    def _topics(self) -> list[tuple[Topic, ...]]:
+        """Return the topics of each cluster; a method that is no topic model has none."""
+        return [()] * self.n_clusters_
 
     def _log(self, stage: str, started: float, **facts: Any) -> None:
         """Add an entry to the history."""

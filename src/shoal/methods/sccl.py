@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from shoal.augment import AUGMENTERS, AugmentCache, Augmenter, augmented_pair, make_augmenter
-from shoal.cache import cache_folder
 from shoal.clusterers import Clusterer, Vectors, fit_kmeans
 from shoal.clusterers.student_t import StudentT
-from shoal.corpus import Corpus
-from shoal.errors import DataError, ParameterError
+from shoal.errors import ParameterError
 from shoal.functional import cluster_kl, nt_xent, student_t, target_distribution
-from shoal.methods.trained import TrainedClusterer
-from shoal.training import Batch, Callback, CorpusViews, Objective, Stage, best_kmeans, kmeans_from
+from shoal.methods.augmented import LEFT, ORIGINAL, RIGHT, AugmentedClusterer
+from shoal.training import Batch, CorpusViews, Objective, Stage, best_kmeans, kmeans_from
 
 OBJECTIVES = ("joint", "contrastive", "clustering", "sequential")
 CLUSTER_LOSSES = ("original", "pairs", "alternative1", "alternative2")
 ASSIGNMENTS = ("kmeans", "head")
-ORIGINAL, LEFT, RIGHT = 0, 1, 2
 
 _PAPER_TRAINING = {
     "normalize": False,
@@ -163,7 +157,7 @@ def needed_views(contrastive: bool, clustering: bool, cluster_loss: str) -> tupl
     return (ORIGINAL,) * on_original + (LEFT, RIGHT) * on_pairs
 
 
-class SCCL(TrainedClusterer):
+class SCCL(AugmentedClusterer):
     """Supporting Clustering with Contrastive Learning.
 
     Minimises, over the mini-batch of M texts and its 2M augmented views (equation 7),
@@ -333,70 +327,10 @@ class SCCL(TrainedClusterer):
         self.log_to = log_to
         self.random_state = random_state
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        pairs: Any = None,
-        vectors: Any = None,
-        checkpoints: Path | None = None,
-        callbacks: Sequence[Callback] = (),
-    ) -> Self:
-        """Learn the clusters.
-
-        Parameters
-        ----------
-        X : list of str, Series, DataFrame, Corpus, …
-            The texts.
-        y : ignored
-            Labels are never used.
-        pairs : (list of str, list of str), optional
-            Two augmented views of every row of ``X``, made elsewhere; ``augmentation`` is then not used.
-        vectors : None
-            Vectors cannot be trained on; they are refused.
-        checkpoints : Path, optional
-            Where the training's states are kept; if there are any, it goes on from the latest.
-        callbacks : sequence of Callback
-            Who listens to the training; no part of the result.
-
-        Returns
-        -------
-        self
-        """
-        self._pairs = None if pairs is None else _present_pairs(Corpus.of(X), pairs)
-        return super().fit(X, y, vectors=vectors, checkpoints=checkpoints, callbacks=callbacks)
-
     def _views(self, texts: list[str], seed: int) -> CorpusViews:
-        tokens = self.encoder_.tokenise(texts)
         if self.objective == "clustering" and self.cluster_loss == "original":
-            return CorpusViews.repeated(tokens, 1)
-        if self._pairs is not None:
-            return CorpusViews.joined([tokens, *map(self.encoder_.tokenise, self._pairs)])
-        augmenter = self._augmenter(texts)
-        if not augmenter.changes_text:
-            return CorpusViews.repeated(tokens, 3)
-        started = time.perf_counter()
-        pairs = augmented_pair(texts, augmenter, seed, AugmentCache(cache_folder() / "augmented"))
-        left, right = pairs.left_report, pairs.right_report
-        self._log("augment", started, unchanged_left=left.unchanged, unchanged_right=right.unchanged)
-        return CorpusViews.joined([tokens, self.encoder_.tokenise(pairs.left), self.encoder_.tokenise(pairs.right)])
-
-    def _identity(self, texts: Sequence[str], seed: int) -> str:
-        left, right = self._pairs or ([], [])
-        return super()._identity([*texts, *left, *right], seed)
-
-    def _augmenter(self, texts: list[str]) -> Augmenter:
-        """Build the augmenter, with what its kind needs of the corpus."""
-        options: dict[str, dict[str, Any]] = {
-            name: {"strength": self.augmentation_strength}
-            for name, kind in AUGMENTERS.items()
-            if kind.spec_parameter == "strength"
-        }
-        options["neighbour"] |= {"texts": texts, "encode": self.encoder_.encode}
-        for name, further in (self.augmentation_options or {}).items():
-            options[name] = options.get(name, {}) | further
-        return make_augmenter(self.augmentation, options)
+            return CorpusViews.repeated(self.encoder_.tokenise(texts), 1)
+        return super()._views(texts, seed)
 
     def _stages(self, encoder: nn.Module) -> list[Stage]:
         names = ("contrastive", "clustering") if self.objective == "sequential" else (self.objective,)
@@ -437,15 +371,3 @@ class SCCL(TrainedClusterer):
             raise ParameterError(
                 "assign='head' but objective='contrastive' trains no clustering head; pass assign='kmeans'."
             )
-
-
-def _present_pairs(corpus: Corpus, pairs: Any) -> tuple[list[str], list[str]]:
-    """Check the pairs against the corpus and leave out those of empty rows; an empty view is the text itself."""
-    left, right = pairs
-    if not len(left) == len(right) == len(corpus):
-        raise DataError(
-            f"pairs has {len(left)} and {len(right)} texts but there are {len(corpus)} rows; pass two views of each."
-        )
-    kept = [i for i, text in enumerate(corpus.texts) if text]
-    first, second = ([str(view[i] or corpus.texts[i]) for i in kept] for view in (list(left), list(right)))
-    return first, second

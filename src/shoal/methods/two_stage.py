@@ -69,7 +69,7 @@ class TwoStage(RepresentedClusterer):
     stop_words : {"english"}, list of str or None, default=None
         For ``"bow"`` and ``"tfidf"``: words left out (none in SCCL, English ones in ClusterBERT).
     word_vectors : str, default="corpus"
-        For ``"sif"``: ``"corpus"`` (trained on the texts), ``"glove"`` (the extra), or a file of word vectors.
+        For ``"sif"``: ``"corpus"`` or ``"word2vec"`` (trained on the texts), ``"glove"``, or a file of word vectors.
     sif_a : float, default=1e-3
         For ``"sif"``: a of the weight a / (a + p(w)) (Arora et al. 2017).
     n_components : int, optional

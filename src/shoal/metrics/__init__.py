@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shoal.metrics.coherence import npmi_coherence
 from shoal.metrics.external import (
     accuracy,
     ari,
@@ -47,6 +48,7 @@ __all__ = [
     "modularity",
     "moved_pairs",
     "nmi",
+    "npmi_coherence",
     "purity",
     "ranking_scores",
     "scores",

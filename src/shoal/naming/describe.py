@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress, count, pairwise
 from textwrap import shorten
@@ -50,6 +50,7 @@ def describe(
     n_keywords: int = 8,
     n_examples: int = 5,
     stop_words: str | Iterable[str] | None = "auto",
+    telling: Sequence[Collection[str]] | None = None,
 ) -> list[ClusterDescription]:
     """Give each cluster keywords, examples and a name.
 
@@ -72,6 +73,9 @@ def describe(
     stop_words : "auto", iterable of str or None
         Words that are never keywords: "auto" for the function words of the languages found in the texts, your
         own words, or None.
+    telling : sequence of collections of str, optional
+        Words that another source finds telling of each cluster, in small letters: those of its topics, say.
+        Keywords that hold one of them come before the others, and so into the name.
 
     Returns
     -------
@@ -107,6 +111,8 @@ def describe(
         _overlap(counts, labels, chosen) if centrality is None else _checked_centrality(centrality, len(texts))[rows]
     )
     keywords = [tuple(counts.spelling[term] for term in own) for own in chosen]
+    if telling is not None:
+        keywords = [_telling_first(own, said) for own, said in zip(keywords, telling, strict=True)]
     by_nearness = np.lexsort((-nearness, labels))
     starts = np.searchsorted(labels[by_nearness], np.arange(n_clusters + 1))
     members = [by_nearness[start:stop] for start, stop in pairwise(starts)]
@@ -117,6 +123,11 @@ def describe(
         )
         for k in range(n_clusters)
     ]
+
+
+def _telling_first(keywords: tuple[str, ...], telling: Collection[str]) -> tuple[str, ...]:
+    """Put the keywords that hold a telling word before the others, in their order."""
+    return tuple(sorted(keywords, key=lambda keyword: set(keyword.casefold().split()).isdisjoint(telling)))
 
 
 def _overlap(counts: TermCounts, labels: np.ndarray, chosen: list[dict[int, float]]) -> np.ndarray:

@@ -1,0 +1,75 @@
+"""``shoal show``: what a run found: names, sizes, keywords and, if it has them, topics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from shoal.clustering import Cluster
+
+EXAMPLES = """
+Examples:
+
+    shoal show runs/tickets-deccrl-1
+
+    shoal show runs/tickets-deccrl-1 --json
+"""
+
+
+def show(
+    run: Path = typer.Argument(..., help="A run folder of `shoal fit`."),
+    json: bool = typer.Option(False, help="Print the result as one JSON object."),
+) -> None:
+    """Show the clusters of a run, largest first: names, sizes, keywords, and topics if the method finds any."""
+    from shoal.cli.console import print_json, print_table
+    from shoal.run_folder import RunFolder
+
+    folder = RunFolder.open(run)
+    info = folder.read_info()
+    clusters = _read_clusters(folder.clusters)
+    if json:
+        facts = {name: info.get(name) for name in ("method", "n_texts", "n_clusters")}
+        print_json({"run": str(run), **facts, "clusters": [cluster.as_json() for cluster in clusters]})
+        return
+    n_texts = sum(cluster.size for cluster in clusters)
+    rows = [
+        [
+            str(cluster.id),
+            cluster.name,
+            str(cluster.size),
+            f"{100 * cluster.size / max(n_texts, 1):.1f} %",
+            ", ".join(cluster.keywords),
+        ]
+        for cluster in clusters
+    ]
+    title = f"{len(clusters)} clusters of {n_texts} texts, by {info.get('method')}"
+    print_table(title, ["", "name", "texts", "share", "keywords"], rows, right=["", "texts", "share"])
+    topics = [
+        [
+            cluster.name if number == 0 else "",
+            f"{100 * topic.share:.0f} %",
+            " ".join(topic.words),
+            "general" if topic.general else "",
+        ]
+        for cluster in clusters
+        for number, topic in enumerate(cluster.topics)
+    ]
+    if topics:
+        print_table("Topics (general: shared by many clusters)", ["cluster", "share", "words", ""], topics, ["share"])
+
+
+def _read_clusters(file: Path) -> list[Cluster]:
+    """Read the clusters of a run, largest first."""
+    import json
+
+    from shoal.clustering import Cluster
+    from shoal.errors import RunFolderError
+
+    try:
+        clusters = [Cluster.from_json(content) for content in json.loads(file.read_text(encoding="utf-8"))]
+    except (OSError, ValueError, LookupError, TypeError) as reason:
+        raise RunFolderError(f"{file} cannot be read ({reason}); fit again.") from reason
+    return sorted(clusters, key=lambda cluster: -cluster.size)
