@@ -22,6 +22,8 @@ class Stage:
         Its length; by default what the options say.
     refresh_every : int, optional
         Steps after which ``objective.refresh`` is called; by default never.
+    learning_rate : float, optional
+        Of all that is trained; by default what the options say.
     watched : bool, default=True
         Whether there are clusters to look at. Off for pre-training: no guard, no early stopping; what the guard
         compares with is then the start of the first stage that is watched.
@@ -32,6 +34,7 @@ class Stage:
     epochs: int | None = None
     max_steps: int | None = None
     refresh_every: int | None = None
+    learning_rate: float | None = None
     watched: bool = True
 
     def n_steps(self, options: TrainingOptions, steps_per_epoch: int) -> int:
