@@ -49,7 +49,7 @@ def test_saved_and_read_again_it_is_the_same():
 
 
 def test_sizes_and_scale():
-    assert hidden_sizes(50) == (50, 50)
+    assert hidden_sizes(50) == (100, 100)
     assert hidden_sizes(3000) == (500, 500)
     vectors = np.random.default_rng(0).normal(scale=0.01, size=(50, 40)).astype(np.float32)
     assert np.isclose(np.square(vectors * unit_power_scale(vectors)).mean(), 1)

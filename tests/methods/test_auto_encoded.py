@@ -105,10 +105,10 @@ def test_noise_is_fresh_in_training_and_absent_otherwise(blobs):
     torch.testing.assert_close(objective.eval()(batch)["reconstruction"], expected)
 
 
-@pytest.mark.parametrize("interrupt_at", [2, 7, 13, 21])  # in each stage of the pre-training, and in the clustering
+@pytest.mark.parametrize("interrupt_at", [2, 7, 14, 20])  # in each stage of the pre-training, and in the clustering
 def test_interrupted_in_any_stage_it_ends_where_it_would_have(interrupt_at, blobs, tmp_path, monkeypatch):
     vectors, _ = blobs
-    model = IDEC(3, pretraining="layer-wise", **{**SMALL, "pretrain_epochs": 2, "tolerance": None, "epochs": 3})
+    model = IDEC(3, pretraining="layer-wise", **SMALL, max_steps=6, tolerance=None)
     whole = clone(model).fit(vectors)
     step, taken = Trainer._step, []
 

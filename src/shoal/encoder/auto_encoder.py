@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 ROWS_PER_BLOCK = 4096
-# The widest hidden layer that is chosen without being asked for: a step on it takes milliseconds on a CPU.
-WIDEST = 500
+# Hidden layers that are chosen without being asked for. Wider ones take long on a CPU; in narrower ones, as short
+# vectors would get, ReLU leaves too few units that are ever on.
+NARROWEST, WIDEST = 100, 500
 
 
 class AutoEncoder(nn.Module):
@@ -92,14 +93,14 @@ class VectorEncoder:
 
 
 def hidden_sizes(dimension: int) -> tuple[int, ...]:
-    """Return the hidden layers' widths for vectors of a length: two, no wider than the vectors or ``WIDEST``.
+    """Return the hidden layers' widths for vectors of a length: two as wide as they, between 100 and 500.
 
     Examples
     --------
-    >>> hidden_sizes(384), hidden_sizes(1500)
-    ((384, 384), (500, 500))
+    >>> hidden_sizes(7), hidden_sizes(384), hidden_sizes(1500)
+    ((100, 100), (384, 384), (500, 500))
     """
-    return (min(dimension, WIDEST),) * 2
+    return (min(max(dimension, NARROWEST), WIDEST),) * 2
 
 
 def unit_power_scale(vectors: NDArray[np.float32]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -17,11 +18,11 @@ from torch.nn.functional import dropout, mse_loss
 from shoal.clusterers import Vectors, fit_kmeans
 from shoal.encoder.auto_encoder import AutoEncoder, VectorEncoder, hidden_sizes, unit_power_scale
 from shoal.errors import ParameterError
-from shoal.methods.checks import check_choices, check_counts
+from shoal.methods.checks import check_choices, check_counts, check_positive
 from shoal.methods.inputs import Rows
 from shoal.methods.represented import RepresentedClusterer
 from shoal.methods.trained import StagedClusterer
-from shoal.training import Objective, Stage, TrainingOptions, VectorBatch, VectorCorpus, seeded
+from shoal.training import EpochSampler, Objective, Stage, TrainingOptions, VectorBatch, VectorCorpus, seeded
 
 PRETRAININGS = ("joint", "layer-wise")
 # DEC's network and text features: the 2,000 most frequent words, greedy pre-training.
@@ -32,6 +33,8 @@ PAPER: dict[str, Any] = {
     "n_components": 10,
     "pretraining": "layer-wise",
 }
+# A stage of the pre-training has so many steps at least: in as many passes as others a small corpus takes too few.
+LEAST_STEPS = 300
 _FILE = "auto_encoder.safetensors"
 
 
@@ -115,7 +118,7 @@ class AutoEncoderClusterer(StagedClusterer, RepresentedClusterer):
         Of "sif", as in :class:`~shoal.TwoStage`.
     hidden : list of int, optional
         Widths of the encoder's hidden layers, mirrored in the decoder; [500, 500, 2000] in DEC. By default two as
-        wide as the vectors, at most 500, for a CPU and for corpora of some thousand texts.
+        wide as the vectors, but from 100 to 500, for a CPU and for corpora of some thousand texts.
     n_components : int, optional
         Length of the code; 10 in DEC. By default K + 1, as ClusterBERT sets it for IDEC: ten numbers are few for a
         hundred clusters.
@@ -123,7 +126,9 @@ class AutoEncoderClusterer(StagedClusterer, RepresentedClusterer):
         Denoise through the whole network, or layer by layer and then the whole without noise, as DEC does: that
         is as many stages more as the encoder has layers.
     pretrain_epochs : int, default=30
-        Passes over the corpus, in each stage of the pre-training.
+        Passes over the corpus in each stage of the pre-training; more if that is less than 300 steps.
+    pretrain_learning_rate : float, default=0.001
+        Of Adam, in the pre-training. DEC takes plain gradient descent, and for the pre-training ten times the rate.
     noise : float, default=0.2
         Share of the values that pre-training sets to zero; DEC's.
     n_init : int, default=10
@@ -133,8 +138,7 @@ class AutoEncoderClusterer(StagedClusterer, RepresentedClusterer):
     max_steps : int, optional
         The most steps of a stage.
     learning_rate : float, default=0.001
-        Of Adam, in every stage; IDEC's for MNIST. DEC takes plain gradient descent at 0.1 and 0.01, which needs
-        thousands of epochs.
+        Of Adam, after the pre-training; IDEC's for MNIST.
     checkpoint_every : int, default=200
         Steps between two checkpoints.
     device : {"auto", "cpu", "cuda", "mps"}, default="auto"
@@ -162,6 +166,7 @@ class AutoEncoderClusterer(StagedClusterer, RepresentedClusterer):
     n_components: int | None = None
     pretraining: str = "joint"
     pretrain_epochs: int = 30
+    pretrain_learning_rate: float = 1e-3
     noise: float = 0.2
     n_init: int = 10
     batch_size: int = 256
@@ -186,7 +191,7 @@ class AutoEncoderClusterer(StagedClusterer, RepresentedClusterer):
         scale = unit_power_scale(vectors)
         with seeded(seed):  # the network's first weights
             auto_encoder = AutoEncoder(self._sizes(vectors.shape[1]))
-        stages = [*self._pretraining_stages(auto_encoder), *self._stages(auto_encoder, len(vectors))]
+        stages = [*self._pretraining_stages(auto_encoder, len(vectors)), *self._stages(auto_encoder, len(vectors))]
         named = rows.texts if rows.texts is not None and rows.vectors is None else [_digest(vectors)]
         self._train(VectorCorpus(vectors * np.float32(scale), options.resolve_device()), stages, options, named)
         self.encoder_ = VectorEncoder(auto_encoder.encoder, scale)
@@ -202,7 +207,7 @@ class AutoEncoderClusterer(StagedClusterer, RepresentedClusterer):
         hidden = hidden_sizes(dimension) if self.hidden is None else tuple(self.hidden)
         return (dimension, *hidden, self.n_components or self.n_clusters + 1)  # K + 1: ClusterBERT, appendix 1.2.2
 
-    def _pretraining_stages(self, auto_encoder: AutoEncoder) -> list[Stage]:
+    def _pretraining_stages(self, auto_encoder: AutoEncoder, n_texts: int) -> list[Stage]:
         """Return the pre-training: there are no clusters to watch yet."""
         if self.pretraining == "joint":
             objectives: dict[str, Objective] = {"pretrain": Reconstruction(auto_encoder, self.noise)}
@@ -213,7 +218,15 @@ class AutoEncoderClusterer(StagedClusterer, RepresentedClusterer):
                 for layer in range(n_layers)
             }
             objectives = {**layers, "pretrain": Reconstruction(auto_encoder, noise=0.0)}
-        return [Stage(name, part, epochs=self.pretrain_epochs, watched=False) for name, part in objectives.items()]
+        epochs = max(self.pretrain_epochs, math.ceil(LEAST_STEPS / self._steps_per_epoch(n_texts)))
+        rate = self.pretrain_learning_rate
+        return [
+            Stage(name, part, epochs=epochs, learning_rate=rate, watched=False) for name, part in objectives.items()
+        ]
+
+    def _steps_per_epoch(self, n_texts: int) -> int:
+        """Return the number of steps in a pass over the corpus."""
+        return EpochSampler(n_texts, self.batch_size, seed=0).batches_per_epoch
 
     def _options(self, seed: int) -> TrainingOptions:
         return replace(super()._options(seed), head_learning_rate=self.learning_rate)  # one rate for all
@@ -222,6 +235,7 @@ class AutoEncoderClusterer(StagedClusterer, RepresentedClusterer):
         self._check_representation()
         params = self.get_params(deep=False)
         check_choices(params, {"pretraining": PRETRAININGS})
+        check_positive(params, {"pretrain_learning_rate": 0.001})
         check_counts(params, ("pretrain_epochs", "n_init", *(("n_components",) if self.n_components else ())))
         if self.hidden is not None:
             if not isinstance(self.hidden, list | tuple):

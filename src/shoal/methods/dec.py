@@ -17,7 +17,7 @@ from shoal.encoder.auto_encoder import AutoEncoder
 from shoal.functional import cluster_kl, student_t, target_distribution
 from shoal.methods.auto_encoded import PAPER, AutoEncoderClusterer
 from shoal.methods.checks import check_counts, check_positive
-from shoal.training import EpochSampler, Objective, Stage, TrainingOptions
+from shoal.training import Objective, Stage, TrainingOptions
 
 PRESETS: dict[str, dict[str, Any]] = {"paper": {**PAPER, "n_init": 20}}
 
@@ -128,9 +128,8 @@ class DEC(AutoEncoderClusterer):
     tolerance: float | None = 0.001
 
     def _stages(self, auto_encoder: AutoEncoder, n_texts: int) -> list[Stage]:
-        an_epoch = EpochSampler(n_texts, self.batch_size, seed=0).batches_per_epoch
-        objective = self._objective(auto_encoder, n_texts)
-        return [Stage("cluster", objective, refresh_every=self.update_interval or an_epoch)]
+        interval = self.update_interval or self._steps_per_epoch(n_texts)
+        return [Stage("cluster", self._objective(auto_encoder, n_texts), refresh_every=interval)]
 
     def _objective(self, auto_encoder: AutoEncoder, n_texts: int) -> DECObjective:
         """Build the objective."""

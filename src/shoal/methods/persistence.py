@@ -23,10 +23,13 @@ from shoal.clusterers import Centroids, Clusterer, Heads, Linkage, Mixture, Neig
 from shoal.clustering import Cluster
 from shoal.errors import ParameterError, RunFolderError
 from shoal.methods.base import TextClusterer
+from shoal.methods.idec_clusterer import LatentClusters
 from shoal.run_folder import MODEL, RunFolder
 
 FORMAT, FORMAT_VERSION = "shoal-model", 1
-CLUSTERERS: dict[str, type[Clusterer]] = {kind.kind: kind for kind in (Centroids, Mixture, Linkage, StudentT, Heads)}
+CLUSTERERS: dict[str, type[Clusterer]] = {
+    kind.kind: kind for kind in (Centroids, Mixture, Linkage, StudentT, Heads, LatentClusters)
+}
 REDUCERS = {kind.kind: kind for kind in (Projection, Neighbours)}
 _CONFIG, _HEADS = "config.json", "heads.safetensors"
 

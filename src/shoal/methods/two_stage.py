@@ -26,6 +26,7 @@ from shoal.clusterers import (
     fit_umap,
 )
 from shoal.methods.checks import check_choices, check_counts
+from shoal.methods.idec_clusterer import fit_idec
 from shoal.methods.inputs import Rows
 from shoal.methods.represented import RepresentedClusterer
 
@@ -35,7 +36,7 @@ FIT: dict[str, Callable[..., Clusterer]] = {
     "minibatch-kmeans": fit_minibatch_kmeans,
     "gaussian-mixture": fit_mixture,
 }
-CLUSTERERS = (*FIT, "agglomerative")
+CLUSTERERS = (*FIT, "agglomerative", "idec")
 REDUCERS = ("none", "pca", "umap")
 
 
@@ -53,7 +54,8 @@ class TwoStage(RepresentedClusterer):
     reducer : {"none", "pca", "umap"}, default="none"
         Fewer dimensions before clustering.
     clusterer : str, default="spherical-kmeans"
-        ``"spherical-kmeans"``, ``"kmeans"``, ``"minibatch-kmeans"``, ``"gaussian-mixture"``, ``"agglomerative"``.
+        ``"spherical-kmeans"``, ``"kmeans"``, ``"minibatch-kmeans"``, ``"gaussian-mixture"``, ``"agglomerative"``,
+        or ``"idec"``, which trains an auto-encoder with ClusterBERT's values.
     backbone : str, default="builtin"
         For ``"transformer"``: the built-in model, a folder, or a hub name.
     pooling : {"mean", "cls"}, default="mean"
@@ -174,6 +176,17 @@ class TwoStage(RepresentedClusterer):
         """Learn the clusters."""
         if self.clusterer == "agglomerative":
             return fit_linkage(vectors, self.n_clusters, linkage=self.linkage)
+        if self.clusterer == "idec":
+            found = fit_idec(
+                vectors,
+                self.n_clusters,
+                rng,
+                n_init=self.n_init,
+                checkpoints=self._checkpoints,
+                callbacks=self._listeners,
+            )
+            self.history_ += found.history
+            return found
         return FIT[self.clusterer](vectors, self.n_clusters, rng, n_init=self.n_init, max_iter=self.max_iter)
 
     def _check_parameters(self) -> None:

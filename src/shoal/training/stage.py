@@ -23,6 +23,8 @@ class Stage:
         Its length; by default what the options say.
     refresh_every : int or "epoch", optional
         Steps after which ``objective.refresh`` is called, or at the end of every epoch; by default never.
+    learning_rate : float, optional
+        Of all that is trained; by default what the options say.
     watched : bool, default=True
         Whether there are clusters to look at. Off for pre-training: no guard, no early stopping; what the guard
         compares with is then the start of the first stage that is watched.
@@ -33,6 +35,7 @@ class Stage:
     epochs: int | None = None
     max_steps: int | None = None
     refresh_every: int | Literal["epoch"] | None = None
+    learning_rate: float | None = None
     watched: bool = True
 
     def refresh_due(self, step: int, epoch_over: bool) -> bool:

@@ -160,6 +160,8 @@ class Trainer:
         started = time.perf_counter()
         options = self.options
         rates = (options.learning_rate, options.head_learning_rate)
+        if stage.learning_rate is not None:
+            rates = (stage.learning_rate, stage.learning_rate)
         factor = options.rate_factor(self.state.step, n_steps)
         for group, rate in zip(optimizer.param_groups, rates, strict=True):
             group["lr"] = rate * factor

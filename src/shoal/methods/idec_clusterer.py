@@ -1,0 +1,120 @@
+"""IDEC as a clusterer of any vectors: behind a representation, a reducer, or another method's training.
+
+It stands here and not among the ``clusterers``, which know nothing of training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.clusterers import State, Vectors, cluster_means
+from shoal.clusterers.student_t import StudentT
+from shoal.encoder.auto_encoder import VectorEncoder
+from shoal.methods.idec import IDEC, PRESETS
+from shoal.training import Callback
+
+_ENCODER, _HEAD = "encoder.", "head."
+
+
+class LatentClusters:
+    """Student-t clusters in an auto-encoder's code, as a partition of the vectors that go into it.
+
+    Parameters
+    ----------
+    encoder : VectorEncoder
+        From vectors to codes.
+    head : StudentT
+        The clusters among the codes.
+    centers : ndarray of shape (n_clusters, d)
+        The clusters' means among the vectors.
+    history : sequence of dict
+        How the training went.
+    n_iter : int, default=1
+        How many steps it took.
+    """
+
+    kind: ClassVar[str] = "latent-student-t"
+
+    def __init__(
+        self,
+        encoder: VectorEncoder,
+        head: StudentT,
+        centers: Vectors,
+        history: Sequence[dict[str, Any]] = (),
+        n_iter: int = 1,
+    ) -> None:
+        self.encoder = encoder
+        self.head = head
+        self.centers = centers
+        self.history = history
+        self.n_iter = n_iter
+
+    def scores(self, vectors: Vectors) -> NDArray[np.float64]:
+        """Return log q of the vectors' codes."""
+        return self.head.scores(self.encoder.encode(vectors))
+
+    def state(self) -> State:
+        """Return the network, the clusters among its codes, and the means."""
+        parts = ((_ENCODER, self.encoder.state()), (_HEAD, self.head.state()))
+        return {"centers": self.centers, **{prefix + name: a for prefix, part in parts for name, a in part.items()}}
+
+    @classmethod
+    def from_state(cls, state: State) -> LatentClusters:
+        """Build it again."""
+        encoder, head = (
+            {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
+            for prefix in (_ENCODER, _HEAD)
+        )
+        weights = {name: np.asarray(array, dtype=np.float32) for name, array in encoder.items()}
+        centers = np.asarray(state["centers"], dtype=np.float32)
+        return cls(VectorEncoder.from_state(weights), StudentT.from_state(head), centers)
+
+
+def fit_idec(
+    vectors: Vectors,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    *,
+    n_init: int = 10,
+    checkpoints: Path | None = None,
+    callbacks: Sequence[Callback] = (),
+) -> LatentClusters:
+    """Train IDEC on vectors, with ClusterBERT's values: 150 epochs, Adam at 1e-4, a code of length K + 1.
+
+    What ClusterBERT does not say, the other layers and the pre-training, is as in :class:`~shoal.methods.idec.IDEC`.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, d)
+        The vectors.
+    n_clusters : int
+        The number of clusters.
+    rng : RandomState
+        Where all randomness comes from.
+    n_init : int, default=10
+        Starts of k-means.
+    checkpoints, callbacks
+        As in ``fit``.
+
+    Examples
+    --------
+    >>> points = np.repeat(np.eye(2, dtype=np.float32), 5, axis=0)
+    >>> found = fit_idec(points, 2, np.random.RandomState(0)).scores(points).argmax(axis=1)
+    >>> bool((found[:5] == found[0]).all() and found[0] != found[9])
+    True
+    """
+    seed = int(rng.randint(np.iinfo(np.int32).max))
+    model = IDEC(n_clusters, **PRESETS["clusterbert"], n_init=n_init, random_state=seed)
+    model.fit(vectors, checkpoints=checkpoints, callbacks=callbacks)
+    return LatentClusters(
+        model.encoder_,
+        cast(StudentT, model.clusterer_),
+        cluster_means(vectors, model.labels_, n_clusters),
+        model.history_,
+        model.outcome_["stages"][-1]["steps"],
+    )
