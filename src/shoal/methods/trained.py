@@ -77,6 +77,10 @@ class TrainedClusterer(TextClusterer):
     ) -> Clusterer:
         """Return the clusterer of the trained space; without ``rng`` the one that the training began with."""
 
+    def untrained_encoder(self) -> TransformerEncoder:
+        """Return the encoder as it was before training, under the same options."""
+        return self._load_encoder(self.backbone)
+
     def _fit(self, rows: Rows, rng: np.random.RandomState) -> Vectors:
         if rows.texts is None or rows.vectors is not None:
             raise DataError(
@@ -86,7 +90,7 @@ class TrainedClusterer(TextClusterer):
         self._check_parameters()
         seed = int(rng.randint(np.iinfo(np.int32).max))
         options = self._options(seed)
-        self.encoder_ = self._load_encoder(self.backbone).to(options.resolve_device())
+        self.encoder_ = self.untrained_encoder().to(options.resolve_device())
         views = self._views(rows.texts, seed)
         encoder: nn.Module = self.encoder_
         if options.trainable_layers != ALL_LAYERS:
