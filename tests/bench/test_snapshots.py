@@ -16,7 +16,7 @@ from shoal.bench.runner import Task, in_order, is_done
 from shoal.methods import find_method
 from tiny_backbone import tiny_backbone
 
-TINY = {"max_steps": 2, "batch_size": 16, "max_length": 16, "learning_rate": 1e-3}
+TINY = {"reclusterings": 1, "max_steps": 2, "batch_size": 16, "max_length": 16, "learning_rate": 1e-3}
 QUESTIONS = QuestionRanking(["red car", "old piano", "red van"], [0], [np.array([1, 2])], [np.array([False, True])])
 
 

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from shoal.cli import augment, bench, demo, doctor, fit, methods, predict, score, show
+from shoal.cli import augment, bench, demo, doctor, fit, inspect, methods, predict, score, show
 from shoal.cli.console import say
 from shoal.errors import ShoalError
 
@@ -30,6 +30,7 @@ app.command(epilog=fit.EXAMPLES)(fit.fit)
 app.command(epilog=predict.EXAMPLES)(predict.predict)
 app.command(epilog=show.EXAMPLES)(show.show)
 app.command(epilog=score.EXAMPLES)(score.score)
+app.command(epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command(epilog=methods.EXAMPLES)(methods.methods)
 app.command(epilog=augment.EXAMPLES)(augment.augment)
 app.command(epilog=demo.EXAMPLES)(demo.demo)

@@ -155,8 +155,8 @@ class ClusterBERT(TSDAE):
     adaptation_epochs, clustering_epochs, hardening_epochs : int, default=2
         Passes over the corpus in stage 1, in each round of stage 2, and in stage 3; 0 leaves stage 1 or 3 out.
         In the paper 2, 2 or 4, and 2.
-    reclusterings : int, default=1
-        Rounds of stage 2; 1 or 2 in the paper, by grid search, with labels.
+    reclusterings : int, default=2
+        Rounds of stage 2; 1 or 2 in the paper, the better by labels.
     clustering_weight, hardening_weight : float, default=0.8 and 0.75
         λ of stages 2 and 3; 1 leaves the reconstruction out (figure 4).
     assign : {"kmeans", "head"}, default="kmeans"
@@ -166,9 +166,12 @@ class ClusterBERT(TSDAE):
         UMAP to ``n_clusters`` + 1 dimensions before the last k-means (table 3).
     n_init : int, default=10
         Starts of every k-means.
-    batch_size, max_steps, learning_rate, head_learning_rate
-        8, none and 2e-5 for both in the paper; ``max_steps`` is the most of each stage. The head is all that is new:
-        clustering head, attention to z, output layer. See :class:`shoal.training.TrainingOptions`.
+    batch_size, learning_rate : int and float, default=64 and 1.6e-4
+        8 and 2e-5 in the paper. A CPU is faster with larger batches; the rate grows with the batch.
+    head_learning_rate : float, default=5e-4
+        Of what is new: clustering head, attention to z, output layer; 2e-5 in the paper, over many more steps.
+    max_steps : int, optional
+        The most steps of each stage.
     optimizer, weight_decay, schedule, warmup_steps, clip_norm, accumulate, trainable_layers
         As in :class:`~shoal.methods.tsdae.TSDAE`.
     evaluate_every, tolerance, checkpoint_every, device, precision, log_to
@@ -199,7 +202,7 @@ class ClusterBERT(TSDAE):
     >>> texts = ["red apple", "green apple", "ripe apple", "fast car", "slow car", "new car"]
     >>> model = ClusterBERT(n_clusters=2, max_steps=1).fit(texts)
     >>> [stage["stage"] for stage in model.outcome_["stages"]]
-    ['adaptation', 'clustering', 'hardening']
+    ['adaptation', 'clustering 1', 'clustering 2', 'hardening']
     """
 
     def __init__(
@@ -217,7 +220,7 @@ class ClusterBERT(TSDAE):
         adaptation_epochs: int = 2,
         clustering_epochs: int = 2,
         hardening_epochs: int = 2,
-        reclusterings: int = 1,
+        reclusterings: int = 2,
         clustering_weight: float = 0.8,
         hardening_weight: float = 0.75,
         assign: str = "kmeans",
@@ -225,7 +228,7 @@ class ClusterBERT(TSDAE):
         n_init: int = 10,
         batch_size: int = 64,
         max_steps: int | None = None,
-        learning_rate: float = 2e-5,
+        learning_rate: float = 1.6e-4,
         head_learning_rate: float = 5e-4,
         optimizer: str = "adam",
         weight_decay: float = 0.0,

@@ -128,6 +128,10 @@ class TrainedClusterer(StagedClusterer):
     def _stages(self, encoder: nn.Module) -> list[Stage]:
         """Return what is trained, on ``encoder``: ``encoder_`` itself or its last layers."""
 
+    def untrained_encoder(self) -> TransformerEncoder:
+        """Return the encoder as it was before training, under the same options."""
+        return self._load_encoder(self.backbone)
+
     def _fit(self, rows: Rows, rng: np.random.RandomState) -> Vectors:
         if rows.texts is None or rows.vectors is not None:
             raise DataError(
@@ -137,7 +141,7 @@ class TrainedClusterer(StagedClusterer):
         self._check_parameters()
         seed = int(rng.randint(np.iinfo(np.int32).max))
         options = self._options(seed)
-        self.encoder_ = self._load_encoder(self.backbone).to(options.resolve_device())
+        self.encoder_ = self.untrained_encoder().to(options.resolve_device())
         views = self._views(rows.texts, seed)
         encoder: nn.Module = self.encoder_
         if options.trainable_layers != ALL_LAYERS:

@@ -160,14 +160,17 @@ class TSDAE(TrainedClusterer):
         UMAP to ``n_clusters`` + 1 dimensions before the last k-means (table 3 of ClusterBERT).
     n_init : int, default=10
         Starts of the first k-means and of the last.
-    batch_size, epochs, max_steps, learning_rate, head_learning_rate
-        8, 2, none and 2e-5 for both in ClusterBERT; see :class:`shoal.training.TrainingOptions`. The head is all
-        that is new: the decoder's attention to z and its output layer.
+    batch_size, learning_rate : int and float, default=64 and 1.6e-4
+        8 and 2e-5 in ClusterBERT. A CPU is faster with larger batches; the rate grows with the batch.
+    head_learning_rate : float, default=5e-4
+        Of what is new: the decoder's attention to z and its output layer; 2e-5 in ClusterBERT, over many more steps.
+    epochs, max_steps : int, default=2 and None
+        Passes over the corpus, and the most steps.
     optimizer, weight_decay, schedule, warmup_steps, clip_norm, accumulate
         See :class:`shoal.training.TrainingOptions`.
-    trainable_layers : "all" or int
+    trainable_layers : "all" or int, default=2
         Train everything, as the paper does, or the last so many layers. The rest is then computed once for the looks
-        at the corpus, but again at each step for the damaged texts, which are never the same.
+        at the corpus, but again at each step, without gradients, for the damaged texts, which are never the same.
     evaluate_every, tolerance, checkpoint_every, device, precision, log_to
         As in :class:`shoal.methods.sccl.SCCL`.
     random_state : int, RandomState or None, default=0
@@ -213,7 +216,7 @@ class TSDAE(TrainedClusterer):
         batch_size: int = 64,
         epochs: int = 2,
         max_steps: int | None = None,
-        learning_rate: float = 2e-5,
+        learning_rate: float = 1.6e-4,
         head_learning_rate: float = 5e-4,
         optimizer: str = "adam",
         weight_decay: float = 0.0,

@@ -1,0 +1,129 @@
+"""``shoal inspect``: what training has done to the texts of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from shoal.encoder.transformer import TransformerEncoder
+    from shoal.methods.base import TextClusterer
+
+EXAMPLES = """
+Examples:
+
+    shoal inspect runs/tickets-clusterbert-1 --pairs
+
+    shoal inspect runs/tickets-sccl-1 --pairs --label topic --top 3
+
+    shoal inspect runs/tickets-sccl-1 --pairs --json
+"""
+MAX_TEXTS = 10_000
+
+
+def inspect(
+    run: Path = typer.Argument(..., help="A run folder of `shoal fit`."),
+    pairs: bool = typer.Option(False, "--pairs", help="Show the pairs of texts whose cosine training changed most."),
+    label: str | None = typer.Option(
+        None, help="A column with known classes, to tell good moves from bad; by default the run's own."
+    ),
+    top: int = typer.Option(5, min=1, help="How many pairs of each kind."),
+    json: bool = typer.Option(False, help="Print the result as one JSON object."),
+) -> None:
+    """Look into a run: pairs of texts that training drew together, pushed apart, or left close.
+
+    The cosines are those of the untrained encoder and of the run's own. With classes there are five kinds of pairs,
+    as in table 5 of ClusterBERT, without three. All pairs of up to 10,000 distinct texts are compared; of more texts a
+    fixed random sample of 10,000.
+    """
+    if not pairs:
+        raise typer.BadParameter("there is nothing to show; pass --pairs.")
+    from shoal.cli.console import print_json, say
+    from shoal.methods.persistence import load
+    from shoal.metrics import moved_pairs
+
+    model = load(run)
+    encoder = _encoder(model)
+    texts, classes, rows = _texts_of(run, label)
+    untrained = getattr(model, "untrained_encoder", None)
+    after = encoder.encode(texts)
+    before = after if untrained is None else untrained().encode(texts)
+    found = [
+        {
+            "kind": pair.kind,
+            "same_class": pair.same_class,
+            "before": pair.before,
+            "after": pair.after,
+            "texts": [
+                {"row": rows[i], "text": texts[i], **({"class": classes[i]} if classes is not None else {})}
+                for i in (pair.left, pair.right)
+            ],
+        }
+        for pair in moved_pairs(before, after, classes, n=top, max_texts=MAX_TEXTS)
+    ]
+    compared = min(len(texts), MAX_TEXTS)
+    if json:
+        facts = {"run": str(run), "trained": untrained is not None, "n_texts": len(texts), "n_compared": compared}
+        print_json({**facts, "pairs": found})
+        return
+    _print(found)
+    if untrained is None:
+        say(f"{type(model).__name__} trains no encoder: nothing has moved.")
+    sample = "" if compared == len(texts) else f", a sample of {len(texts)}"
+    say(f"All pairs of {compared} distinct texts were compared{sample}.")
+
+
+def _encoder(model: TextClusterer) -> TransformerEncoder:
+    """Return the encoder of a model, or say that it has none."""
+    from shoal.encoder.transformer import TransformerEncoder
+    from shoal.errors import ParameterError
+
+    encoder = getattr(model, "encoder_", None) or getattr(getattr(model, "representation_", None), "encoder", None)
+    if not isinstance(encoder, TransformerEncoder):
+        raise ParameterError(
+            f"this run of {type(model).__name__} has no text encoder whose vectors could move; pass a run of a method "
+            "with a backbone, e.g. clusterbert or sccl."
+        )
+    return encoder
+
+
+def _texts_of(run: Path, label: str | None) -> tuple[list[str], list[str] | None, list[int]]:
+    """Return the distinct texts of a run, their classes if there are any, and the rows where they first stand."""
+    import polars as pl
+
+    from shoal.corpus import Corpus
+    from shoal.run_folder import RunFolder
+
+    folder = RunFolder.open(run)
+    data: dict[str, Any] = folder.read_info()["data"]
+    column = label or data["label_column"]
+    corpus = Corpus.of(pl.read_parquet(folder.assignments), text=data["text_column"], label=column)
+    rows: dict[str, int] = {}
+    for row, text in enumerate(corpus.texts):
+        if text and (corpus.labels is None or corpus.labels[row]):
+            rows.setdefault(text, row)
+    classes = None if corpus.labels is None else [str(corpus.labels[row]) for row in rows.values()]
+    return list(rows), classes, list(rows.values())
+
+
+def _print(found: list[dict[str, Any]]) -> None:
+    """Print the pairs, a table a kind."""
+    from shoal.cli.console import print_table, shortened
+
+    titles = {True: "Same class, ", False: "Other class, ", None: ""}
+    kinds = list(dict.fromkeys((pair["kind"], pair["same_class"]) for pair in found))
+    for kind, same in kinds:
+        lines = [
+            [
+                f"{pair['before']:.3f}",
+                f"{pair['after']:.3f}",
+                "\n".join(each.get("class", "") for each in pair["texts"]),
+                "\n".join(shortened(each["text"]) for each in pair["texts"]),
+            ]
+            for pair in found
+            if (pair["kind"], pair["same_class"]) == (kind, same)
+        ]
+        title = (titles[same] + kind).capitalize()
+        print_table(title, ["before", "after", "class", "texts"], lines, right=["before", "after"])
