@@ -10,6 +10,7 @@ import shoal
 from shoal import Shoal
 from shoal.errors import DataError, ParameterError
 from shoal.metrics import accuracy
+from shoal.training import Callback
 from tiny_backbone import tiny_backbone
 
 
@@ -119,3 +120,64 @@ def test_more_clusters_than_differing_texts_is_refused(folder):
 def test_a_bad_parameter_is_named(params, said, folder):
     with pytest.raises(ParameterError, match=said):
         Shoal(2, **{"backbone": folder, **params}).fit(["goal match", "oven bread", "kernel driver"])
+
+
+class Stop(Callback):
+    """Ends a run after some steps, as a power cut would."""
+
+    def __init__(self, step):
+        self.left = step
+
+    def on_step(self, record):
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+
+
+TAUGHT = {"effort": "best", "batch_size": 16, "learning_rate": 1e-3, "checkpoint_every": 2}
+
+
+def test_more_effort_teaches_the_encoder(folder):
+    texts, labels = made_texts(20)
+    model = Shoal(3, backbone=folder, **TAUGHT).fit(texts)
+    assert accuracy(labels, model.labels_) > 0.95
+    assert [stage["stage"] for stage in model.outcome_["training"]["stages"]] == ["round 1", "round 2"]
+    plain = Shoal(3, backbone=folder).fit(texts)
+    assert plain.outcome_["training"] is None
+    assert (plain.start_labels_ == model.start_labels_).all()
+    width = model.n_features_in_
+    moved = np.abs(model.transform(texts)[:, :width] - plain.transform(texts)[:, :width]).max()
+    assert moved > 0.01
+
+
+def test_taught_it_keeps_the_promises(folder, tmp_path):
+    texts, _ = made_texts(12)
+    model = Shoal(3, backbone=folder, **TAUGHT).fit(texts)
+    assert (Shoal(3, backbone=folder, **TAUGHT).fit(texts).labels_ == model.labels_).all()
+    assert (model.predict(texts) == model.labels_).all()
+    model.save(tmp_path / "model")
+    again = shoal.load(tmp_path / "model")
+    new, _ = made_texts(6, seed=4)
+    assert (again.predict(new) == model.predict(new)).all()
+    np.testing.assert_allclose(again.transform(new), model.transform(new), atol=1e-6)
+    assert again.outcome_["training"]["stages"]
+
+
+@pytest.mark.parametrize("steps", [1, 3, 5, 7])  # in either round, at checkpoints and between them
+def test_interrupted_teaching_goes_on_to_the_same_end(folder, tmp_path, steps):
+    texts, _ = made_texts(20)
+    whole = Shoal(3, backbone=folder, **TAUGHT).fit(texts)
+    with pytest.raises(KeyboardInterrupt):
+        Shoal(3, backbone=folder, **TAUGHT).fit(texts, checkpoints=tmp_path, callbacks=[Stop(steps)])
+    resumed = Shoal(3, backbone=folder, **TAUGHT).fit(texts, checkpoints=tmp_path)
+    assert (resumed.labels_ == whole.labels_).all()
+    np.testing.assert_allclose(resumed.transform(texts), whole.transform(texts), atol=1e-6)
+
+
+def test_vectors_cannot_be_taught():
+    texts, _ = made_texts(4)
+    vectors = np.random.RandomState(0).normal(size=(len(texts), 8)).astype(np.float32)
+    with pytest.raises(ParameterError, match="pass effort='fast'"):
+        Shoal(3, effort="balanced").fit(texts, vectors=vectors)
+    with pytest.raises(ParameterError, match="effort='slow' is unknown; pass one of fast, balanced, best"):
+        Shoal(3, effort="slow").fit(texts)

@@ -1,43 +1,68 @@
 """Shoal's own method: meaning and words, two views of the same texts that correct each other.
 
-Nothing is trained but linear heads. The encoder's vectors say what a text means, word statistics say what it is
-about in this corpus; a graph of neighbours in both, cluster sizes held by optimal transport, and a choice by
-evidence that needs no labels do the rest. ``docs/methods/shoal.md`` tells how and why.
+The encoder's vectors say what a text means, word statistics say what it is about in this corpus; a graph of
+neighbours in both, cluster sizes held by optimal transport, and a choice by evidence that needs no labels do the
+rest. With more effort the sure part of the answer then teaches the encoder, and the question is put again.
+``docs/methods/shoal.md`` tells how and why.
 """
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
+from torch import nn
 
-from shoal.clusterers import Heads, TwoViewOptions, Vectors, Views, fit_softmax, partition_two_views, unit_rows
+from shoal.clusterers import (
+    Heads,
+    Partition,
+    TwoViewOptions,
+    Vectors,
+    Views,
+    cluster_means,
+    fit_softmax,
+    partition_two_views,
+    unit_rows,
+)
+from shoal.encoder.frozen_layers import FrozenLayersEncoder
+from shoal.encoder.representation import Frozen
 from shoal.encoder.token_states import POOLINGS
-from shoal.encoder.transformer import LONG_TEXTS
+from shoal.encoder.tokens import tokenise
+from shoal.encoder.transformer import LONG_TEXTS, TransformerEncoder
 from shoal.encoder.word_view import WordView
 from shoal.errors import ParameterError
 from shoal.methods.checks import check_choices, check_counts, check_positive
 from shoal.methods.inputs import Rows
 from shoal.methods.memory import Memory, row_keys
 from shoal.methods.represented import RepresentedClusterer
+from shoal.methods.teaching import TeacherObjective
+from shoal.methods.trained import StagedClusterer
+from shoal.training import CorpusViews, Stage
+from shoal.training.options import ALL_LAYERS
 
 _MEAN = "mean.safetensors"
+# How often the partition teaches the encoder.
+ROUNDS = {"fast": 0, "balanced": 1, "best": 2}
 
 
-class Shoal(RepresentedClusterer):
+class Shoal(RepresentedClusterer, StagedClusterer):
     """Cluster texts by what they mean and by the words they share.
 
-    Texts are encoded once. Equal texts (but for case and white space) count once. Which of several partitions is
+    Equal texts (but for case and white space) count once. Which of several partitions is
     the answer, and why, is in ``outcome_``.
 
     Parameters
     ----------
     n_clusters : int, default=8
         The number of clusters.
+    effort : {"fast", "balanced", "best"}, default="fast"
+        Nothing is fine-tuned; the sure texts of the partition teach the encoder's last layers, once; or twice, the
+        second time with the partition that the first made possible.
     backbone : str, default="builtin"
         The encoder: ``"builtin"``, a folder, or a name on the model hub.
     pooling : {"mean", "cls"}, default="mean"
@@ -58,6 +83,19 @@ class Shoal(RepresentedClusterer):
         Of cosines in the transport; that of the built-in encoder's own training.
     sure_share : float, default=0.8
         Share of each cluster, the surest, that teaches the heads.
+    learning_rate, head_learning_rate : float, default=1e-4 and 1e-3
+        Of the encoder's layers and of the centres; these and the following matter only if there is fine-tuning.
+    batch_size : int, default=128
+        Texts a batch.
+    epochs, max_steps : int, default=1 and None
+        Passes over the texts in each round, and the most steps. One pass is enough to pull clusters apart; several
+        harden the teacher's errors.
+    trainable_layers : "all" or int, default=2
+        The last so many layers are trained, the rest is computed once.
+    checkpoint_every, device, precision
+        See :class:`shoal.training.TrainingOptions`.
+    log_to : {"tensorboard", "tensorboard:FOLDER", "mlflow"}, optional
+        Where else the history of the training goes.
     random_state : int, RandomState or None, default=0
         Seed.
     cache : bool, default=True
@@ -67,7 +105,8 @@ class Shoal(RepresentedClusterer):
     ----------
     outcome_ : dict
         ``reason`` (a sentence), ``smoothing`` (trust in the neighbour graph, 0 to 1) and ``weighed``: the evidence
-        for each partition that was considered.
+        for each partition that was considered. ``training``: what became of the fine-tuning, by stage; None if
+        there was none.
 
     Examples
     --------
@@ -80,10 +119,13 @@ class Shoal(RepresentedClusterer):
     True
     """
 
+    tolerance = None  # a round is short: it runs to its end
+
     def __init__(
         self,
         n_clusters: int = 8,
         *,
+        effort: str = "fast",
         backbone: str = "builtin",
         pooling: str = "mean",
         max_length: int = 64,
@@ -94,10 +136,21 @@ class Shoal(RepresentedClusterer):
         n_init: int = 8,
         temperature: float = 0.05,
         sure_share: float = 0.8,
+        learning_rate: float = 1e-4,
+        head_learning_rate: float = 1e-3,
+        batch_size: int = 128,
+        epochs: int = 1,
+        max_steps: int | None = None,
+        trainable_layers: str | int = 2,
+        checkpoint_every: int = 25,
+        device: str = "auto",
+        precision: str = "auto",
+        log_to: str | None = None,
         random_state: int | np.random.RandomState | None = 0,
         cache: bool = True,
     ) -> None:
         self.n_clusters = n_clusters
+        self.effort = effort
         self.backbone = backbone
         self.pooling = pooling
         self.max_length = max_length
@@ -108,6 +161,16 @@ class Shoal(RepresentedClusterer):
         self.n_init = n_init
         self.temperature = temperature
         self.sure_share = sure_share
+        self.learning_rate = learning_rate
+        self.head_learning_rate = head_learning_rate
+        self.batch_size = batch_size
+        self.epochs = epochs
+        self.max_steps = max_steps
+        self.trainable_layers = trainable_layers
+        self.checkpoint_every = checkpoint_every
+        self.device = device
+        self.precision = precision
+        self.log_to = log_to
         self.random_state = random_state
         self.cache = cache
 
@@ -124,28 +187,78 @@ class Shoal(RepresentedClusterer):
         self.words_: WordView | None = None
         if rows.texts is not None:
             self.words_ = WordView(n_components=self.word_dimensions).fit(rows.texts)
-        self.mean_ = encoded[first].mean(axis=0)
-        views = self._views(rows, encoded)
-        distinct = views.rows(first)
-        found = partition_two_views(
-            distinct,
-            self.n_clusters,
-            rng,
-            TwoViewOptions(self.n_neighbors, self.smoothing_steps, self.n_init, self.temperature, self.sure_share),
-        )
-        heads = [fit_softmax(view, found.labels, self.n_clusters) for view in distinct.each]
-        embedded = np.hstack(views.each)
-        one_hot = np.eye(self.n_clusters, dtype=np.float32)[found.labels]
-        sizes = np.maximum(one_hot.sum(axis=0), 1)[:, None]
-        self.clusterer_ = Heads(heads, (one_hot.T @ embedded[first] / sizes).astype(np.float32))
-        self.memory_ = Memory(keys, found.labels, of_texts=rows.texts is not None)
-        self.outcome_ = {"rolled_back": False, **found.as_facts()}
+        views = self._views(rows, encoded, first)
+        found = self._partition(views.rows(first), rng)
         self._start_found = found.start[copies]
         self._log("cluster", started, reason=found.reason)
+        training: dict[str, Any] | None = None
+        if ROUNDS[self.effort]:
+            training, views, found = self._teach(rows, first, views, found, rng)
+        embedded = np.hstack(views.each)
+        heads = [fit_softmax(view, found.labels, self.n_clusters) for view in views.rows(first).each]
+        self.clusterer_ = Heads(heads, cluster_means(embedded[first], found.labels, self.n_clusters))
+        self.memory_ = Memory(keys, found.labels, of_texts=rows.texts is not None)
+        rolled_back = training is not None and training["rolled_back"]
+        self.outcome_ = {"rolled_back": rolled_back, **found.as_facts(), "training": training}
         return embedded
 
-    def _views(self, rows: Rows, encoded: Vectors) -> Views:
-        """Return both views of some rows; without texts there is one."""
+    def _partition(self, views: Views, rng: np.random.RandomState) -> Partition:
+        """Cluster distinct rows that are seen in two views."""
+        options = TwoViewOptions(self.n_neighbors, self.smoothing_steps, self.n_init, self.temperature, self.sure_share)
+        return partition_two_views(views, self.n_clusters, rng, options)
+
+    def _teach(
+        self, rows: Rows, first: NDArray[np.int64], views: Views, found: Partition, rng: np.random.RandomState
+    ) -> tuple[dict[str, Any], Views, Partition]:
+        """Let the partition teach the encoder, round after round; return the outcome, the new views and partition."""
+        if rows.texts is None or not isinstance(self.representation_, Frozen):
+            raise ParameterError(
+                f"effort={self.effort!r} fine-tunes an encoder but there are only vectors; pass effort='fast', or "
+                "texts without vectors=."
+            )
+        encoder = cast(TransformerEncoder, self.representation_.encoder)
+        distinct_texts = [rows.texts[i] for i in first]
+        distinct = views.rows(first)
+        options = self._options(int(rng.randint(np.iinfo(np.int32).max)))
+
+        def teach(embeddings: Vectors, generator: np.random.RandomState) -> Partition:
+            meaning = unit_rows(embeddings - embeddings.mean(axis=0)).astype(np.float32)
+            return self._partition(replace(distinct, meaning=meaning), generator)
+
+        # Of a long text the head teaches: its other chunks have no vector of their own to compare.
+        tokens = CorpusViews.repeated(tokenise(encoder.tokenizer, distinct_texts, self.max_length), 1)
+        encoder.to(options.resolve_device())
+        trained: nn.Module = encoder
+        if options.trainable_layers != ALL_LAYERS:
+            trained = FrozenLayersEncoder(encoder, tokens.tokens, int(options.trainable_layers))
+        stages = [
+            Stage(
+                f"round {number + 1}",
+                TeacherObjective(
+                    trained,
+                    (lambda *_: found) if number == 0 else teach,
+                    n_texts=len(first),
+                    n_clusters=self.n_clusters,
+                    dimension=encoder.dimension,
+                    temperature=self.temperature,
+                    sure_share=self.sure_share,
+                ),
+            )
+            for number in range(ROUNDS[self.effort])
+        ]
+        outcome = self._train(tokens, stages, options, rows.texts).outcome
+        if any(stage["kept_step"] for stage in outcome["stages"]):
+            started = time.perf_counter()
+            self.representation_ = Frozen(encoder, self.cache)  # another encoder now, by its fingerprint too
+            views = self._views(rows, self._represent(rows), first)
+            found = self._partition(views.rows(first), np.random.RandomState(options.seed))
+            self._log("cluster again", started, reason=found.reason)
+        return outcome, views, found
+
+    def _views(self, rows: Rows, encoded: Vectors, distinct: NDArray[np.int64] | None = None) -> Views:
+        """Return both views of some rows; without texts there is one. In a fit, ``distinct`` rows give the mean."""
+        if distinct is not None:
+            self.mean_ = encoded[distinct].mean(axis=0)
         meaning = unit_rows(encoded - self.mean_).astype(np.float32)
         if self.words_ is None:
             return Views(meaning)
@@ -170,7 +283,12 @@ class Shoal(RepresentedClusterer):
     def _check_parameters(self) -> None:
         """Name the first parameter that does not work."""
         params = self.get_params(deep=False)
-        choices = {"pooling": tuple(POOLINGS), "long_texts": LONG_TEXTS, "cache": (True, False)}
+        choices = {
+            "effort": tuple(ROUNDS),
+            "pooling": tuple(POOLINGS),
+            "long_texts": LONG_TEXTS,
+            "cache": (True, False),
+        }
         check_choices(params, choices)
         check_counts(params, ("max_length", "word_dimensions", "n_neighbors", "smoothing_steps", "n_init"))
         check_positive(params, {"temperature": 0.05})

@@ -1,0 +1,93 @@
+"""Fine-tuning by a teacher: the sure part of a partition shows the encoder which texts belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from shoal.clusterers import Partition, Vectors, sure_rows, unit_rows
+from shoal.functional import cluster_kl
+from shoal.training import Batch, Objective
+
+Teach = Callable[[Vectors, np.random.RandomState], Partition]
+
+
+class TeacherObjective(Objective):
+    """KL from a partition's soft assignment to a softmax over cosines to centres, on its sure texts.
+
+    Parameters
+    ----------
+    encoder : nn.Module
+        What is taught.
+    teach : callable
+        Takes the encoder's vectors at the stage's start and a generator; returns the partition that teaches.
+    n_texts, n_clusters, dimension : int
+        Sizes.
+    temperature : float
+        Of the cosines.
+    sure_share : float
+        Share of each cluster, the surest, that teaches. The rest is not even encoded.
+    """
+
+    mean: Tensor
+    targets: Tensor
+    sure: Tensor
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        teach: Teach,
+        *,
+        n_texts: int,
+        n_clusters: int,
+        dimension: int,
+        temperature: float,
+        sure_share: float,
+    ) -> None:
+        super().__init__(encoder)
+        self.teach = teach
+        self.temperature = temperature
+        self.sure_share = sure_share
+        self.centers = nn.Parameter(torch.zeros(n_clusters, dimension))
+        self.register_buffer("mean", torch.zeros(dimension))
+        self.register_buffer("targets", torch.zeros(n_texts, n_clusters))
+        self.register_buffer("sure", torch.zeros(n_texts, dtype=torch.bool))
+
+    def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
+        """Ask the teacher; the centres start where its clusters are."""
+        assignment = self.teach(embeddings, rng).assignment
+        mean = embeddings.mean(axis=0)
+        centers = unit_rows(assignment.T @ unit_rows(embeddings - mean))
+        with torch.no_grad():
+            self.mean.copy_(torch.from_numpy(mean))
+            self.centers.copy_(torch.from_numpy(centers))
+            self.targets.copy_(torch.from_numpy(assignment / assignment.sum(axis=1, keepdims=True)))
+            self.sure.copy_(torch.from_numpy(sure_rows(assignment, self.sure_share)))
+
+    def forward(self, batch: Batch) -> dict[str, Tensor]:
+        """Return the one term."""
+        sure = self.sure[torch.from_numpy(batch.rows).to(self.sure.device)].cpu().numpy()
+        if not sure.any():
+            return {"teacher": 0.0 * self.centers.sum()}
+        taught = replace(batch, rows=batch.rows[sure], views=batch.views[:, sure])
+        (vectors,) = self.encode(taught)
+        q = (self._cosines(vectors) / self.temperature).softmax(dim=1)
+        p = self.targets[torch.from_numpy(taught.rows).to(self.targets.device)]
+        return {"teacher": cluster_kl(p, q)}
+
+    def labels(self, embeddings: Vectors) -> NDArray[np.int64]:
+        """Return the cluster of the nearest centre."""
+        with torch.no_grad():
+            cosines = self._cosines(torch.from_numpy(embeddings).to(self.centers.device))
+        found: NDArray[np.int64] = cosines.argmax(dim=1).cpu().numpy()
+        return found
+
+    def _cosines(self, vectors: Tensor) -> Tensor:
+        """Compare with the centres, after centring."""
+        return normalize(vectors - self.mean) @ normalize(self.centers).T
