@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from shoal.clusterers import Evidence, Views, partition_two_views, unit_rows
+from shoal.clusterers import Evidence, TwoViewOptions, Views, partition_two_views, unit_rows
 from shoal.clusterers import two_views as room
 from shoal.clusterers.softmax_regression import SoftmaxHead
 from shoal.clusterers.two_views import BALANCED, START, UNEQUAL, mean_log_probabilities, sure_rows
@@ -56,7 +56,16 @@ def test_every_partition_that_was_weighed_is_reported():
     assert branches[:4] == ["balanced, smoothing 0", "balanced, smoothing 0.5", "balanced, smoothing 1", UNEQUAL]
     assert branches[4].endswith(", co-trained")
     assert branches[5] == START
-    assert facts["smoothing"] in room.SMOOTHINGS
+    assert facts["smoothing"] in (0.0, 0.5, 1.0)
+
+
+def test_parts_can_be_left_out():
+    views, labels = two([20, 20])
+    left = TwoViewOptions(smoothing=(1.0,), equal_sizes=False, unequal=False, co_training=False)
+    found = partition_two_views(views, 2, np.random.RandomState(0), left)
+    assert [each.branch for each in found.evidence] == ["balanced, smoothing 1", START]
+    assert accuracy(labels, found.labels) == 1
+    assert set(found.assignment.ravel().tolist()) == {0.0, 1.0}
 
 
 def test_one_view_is_enough():

@@ -25,9 +25,6 @@ from shoal.metrics import modularity
 
 Labels = NDArray[np.int64]
 
-# How far the neighbour graph is trusted: not, by half, wholly. Where both views mean the same by near, smoothing
-# joins what belongs together; where they do not, it blurs what either knows. Each is tried, the evidence decides.
-SMOOTHINGS = (0.0, 0.5, 1.0)
 # Heads in both views reproduce a co-trained partition: worth this share of the evidence, but no more.
 CO_TRAINING_BONUS = 0.02
 # Weight of the silhouette beside the modularity in the strength of a partition.
@@ -150,13 +147,17 @@ class Partition:
 
 @dataclass(frozen=True)
 class TwoViewOptions:
-    """The constants of the procedure; the estimator documents them."""
+    """The constants of the procedure, and which parts of it take part; the estimator documents them."""
 
     n_neighbors: int = 10
     smoothing_steps: int = 2
-    n_init: int = 8
+    n_init: int = 4
     temperature: float = 0.05
     sure_share: float = 0.8
+    smoothing: Sequence[float] = (0.0, 0.5, 1.0)
+    equal_sizes: bool = True
+    unequal: bool = True
+    co_training: bool = True
 
 
 class _Partitioner:
@@ -170,7 +171,12 @@ class _Partitioner:
         self.matrix = smoothing_matrix(self.graph)
 
     def balanced(self, smoothing: float, rng: np.random.RandomState) -> Vectors:
-        """Clusters of nearly equal sizes, let go step by step."""
+        """Clusters of nearly equal sizes, let go step by step; or plain k-means."""
+        if not self.options.equal_sizes:
+            plain = fit_spherical_kmeans(
+                rows := self._smooth(smoothing), self.n_clusters, rng, n_init=self.options.n_init
+            )
+            return np.eye(self.n_clusters, dtype=np.float32)[plain.scores(rows).argmax(axis=1)]
         return fit_transport_kmeans(
             self._smooth(smoothing),
             self.n_clusters,
@@ -251,26 +257,29 @@ def partition_two_views(
     start_labels: Labels = start.scores(views.meaning).argmax(axis=1)
     parts = _Partitioner(views, n_clusters, options)
 
-    found = {_balanced(amount): parts.balanced(amount, rng) for amount in SMOOTHINGS}
-    found[UNEQUAL] = parts.unequal(SMOOTHINGS[-1])
+    found = {_balanced(amount): parts.balanced(amount, rng) for amount in options.smoothing}
+    if options.unequal:
+        found[UNEQUAL] = parts.unequal(max(options.smoothing))
     weighed = {branch: parts.evidence(branch, assignment.argmax(axis=1)) for branch, assignment in found.items()}
     branch, reason = _choice(list(weighed.values()))
     assignment, best = found[branch], weighed[branch]
-    smoothing = next((amount for amount in SMOOTHINGS if _balanced(amount) == branch), SMOOTHINGS[-1])
+    smoothing = next((amount for amount in options.smoothing if _balanced(amount) == branch), max(options.smoothing))
 
-    exponent = UNEQUAL_EXPONENT if branch == UNEQUAL else BALANCED_EXPONENT
-    taught = parts.cotrained(assignment, exponent)
-    after = parts.evidence(f"{branch}, co-trained", taught.argmax(axis=1))
-    if after.strength >= (1 - CO_TRAINING_BONUS) * best.strength:
-        assignment, best, reason = taught, after, f"{reason}; co-training between the views kept"
-    else:
-        reason = f"{reason}; co-training between the views dropped, its evidence was weaker"
+    if options.co_training:
+        exponent = UNEQUAL_EXPONENT if branch == UNEQUAL else BALANCED_EXPONENT
+        taught = parts.cotrained(assignment, exponent)
+        after = parts.evidence(f"{branch}, co-trained", taught.argmax(axis=1))
+        weighed[after.branch] = after
+        if after.strength >= (1 - CO_TRAINING_BONUS) * best.strength:
+            assignment, best, reason = taught, after, f"{reason}; co-training between the views kept"
+        else:
+            reason = f"{reason}; co-training between the views dropped, its evidence was weaker"
     before = parts.evidence(START, start_labels)
     if before.strength > best.strength:
         assignment = np.eye(n_clusters, dtype=np.float32)[start_labels]
         reason = f"k-means, whose evidence ({before.strength:.4f}) was stronger than that of {branch} clusters"
     labels: Labels = assignment.argmax(axis=1)
-    evidence = (*weighed.values(), after, before)
+    evidence = (*weighed.values(), before)
     return Partition(labels, assignment, start_labels, smoothing, evidence, f"{reason}.")
 
 
@@ -305,9 +314,11 @@ def _balanced(smoothing: float) -> str:
 
 
 def _choice(weighed: Sequence[Evidence]) -> tuple[str, str]:
-    """Return the branch to take, and why; the last one is that of unequal clusters."""
-    *balanced, unequal = weighed
-    best = max(balanced, key=lambda each: each.strength)
+    """Return the branch to take, and why."""
+    best = max((each for each in weighed if each.branch != UNEQUAL), key=lambda each: each.strength)
+    unequal = next((each for each in weighed if each.branch == UNEQUAL), None)
+    if unequal is None:
+        return best.branch, best.branch
     witnesses = {
         "modularity": unequal.modularity > best.modularity,
         "silhouette": unequal.silhouette > best.silhouette,

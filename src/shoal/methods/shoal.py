@@ -9,7 +9,8 @@ rest. With more effort the sure part of the answer then teaches the encoder, and
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -71,14 +72,26 @@ class Shoal(RepresentedClusterer, StagedClusterer):
         Tokens read of each text.
     long_texts : {"truncate", "chunk"}, default="truncate"
         Read longer texts' heads, or all of them in pieces.
+    words : bool, default=True
+        Whether the words that texts share are the second view; without them the encoder's is the only one.
     word_dimensions : int, default=200
         Dimensions of the word view; topics of short texts fit into it, single rare words do not.
     n_neighbors : int, default=10
         Neighbours of each text in either view. Few: a cluster may have only a handful of texts.
     smoothing_steps : int, default=2
         Steps over the neighbour graph. More blur small clusters; ten or more are unstable.
-    n_init : int, default=8
-        Starts of k-means, the best of which by evidence is kept. Not every start ends in a good place.
+    smoothing : sequence of float, default=(0, 0.5, 1)
+        How far the neighbour graph is trusted; each value is tried and the evidence decides. Where both views mean
+        the same by near, smoothing joins what belongs together; where they do not, it blurs what either knows.
+    equal_sizes : bool, default=True
+        Start from clusters of equal sizes, by optimal transport; otherwise spherical k-means.
+    unequal : bool, default=True
+        Also try clusters of any sizes, by linkage; taken if modularity and silhouette both prefer them.
+    co_training : bool, default=True
+        Let heads in both views correct the partition, unless the evidence gets weaker.
+    n_init : int, default=4
+        Starts of k-means for each of the smoothings, the best of which by evidence is kept. Not every start ends in
+        a good place.
     temperature : float, default=0.05
         Of cosines in the transport; that of the built-in encoder's own training.
     sure_share : float, default=0.8
@@ -130,10 +143,15 @@ class Shoal(RepresentedClusterer, StagedClusterer):
         pooling: str = "mean",
         max_length: int = 64,
         long_texts: str = "truncate",
+        words: bool = True,
         word_dimensions: int = 200,
         n_neighbors: int = 10,
         smoothing_steps: int = 2,
-        n_init: int = 8,
+        smoothing: Sequence[float] = (0.0, 0.5, 1.0),
+        equal_sizes: bool = True,
+        unequal: bool = True,
+        co_training: bool = True,
+        n_init: int = 4,
         temperature: float = 0.05,
         sure_share: float = 0.8,
         learning_rate: float = 1e-4,
@@ -155,9 +173,14 @@ class Shoal(RepresentedClusterer, StagedClusterer):
         self.pooling = pooling
         self.max_length = max_length
         self.long_texts = long_texts
+        self.words = words
         self.word_dimensions = word_dimensions
         self.n_neighbors = n_neighbors
         self.smoothing_steps = smoothing_steps
+        self.smoothing = smoothing
+        self.equal_sizes = equal_sizes
+        self.unequal = unequal
+        self.co_training = co_training
         self.n_init = n_init
         self.temperature = temperature
         self.sure_share = sure_share
@@ -185,7 +208,7 @@ class Shoal(RepresentedClusterer, StagedClusterer):
         encoded = self._fit_representation(rows)
         started = time.perf_counter()
         self.words_: WordView | None = None
-        if rows.texts is not None:
+        if self.words and rows.texts is not None:
             self.words_ = WordView(n_components=self.word_dimensions).fit(rows.texts)
         views = self._views(rows, encoded, first)
         found = self._partition(views.rows(first), rng)
@@ -204,7 +227,8 @@ class Shoal(RepresentedClusterer, StagedClusterer):
 
     def _partition(self, views: Views, rng: np.random.RandomState) -> Partition:
         """Cluster distinct rows that are seen in two views."""
-        options = TwoViewOptions(self.n_neighbors, self.smoothing_steps, self.n_init, self.temperature, self.sure_share)
+        named = {field.name: getattr(self, field.name) for field in fields(TwoViewOptions)}
+        options = TwoViewOptions(**{**named, "smoothing": tuple(map(float, self.smoothing))})
         return partition_two_views(views, self.n_clusters, rng, options)
 
     def _teach(
@@ -290,6 +314,9 @@ class Shoal(RepresentedClusterer, StagedClusterer):
             "cache": (True, False),
         }
         check_choices(params, choices)
+        check_choices(params, dict.fromkeys(("words", "equal_sizes", "unequal", "co_training"), (True, False)))
+        if isinstance(self.smoothing, str) or not len(self.smoothing) or not all(0 <= s <= 1 for s in self.smoothing):
+            raise ParameterError(f"smoothing={self.smoothing!r} but it must be one or more numbers from 0 to 1.")
         check_counts(params, ("max_length", "word_dimensions", "n_neighbors", "smoothing_steps", "n_init"))
         check_positive(params, {"temperature": 0.05})
         if not isinstance(self.sure_share, int | float | np.number) or not 0 < self.sure_share <= 1:
