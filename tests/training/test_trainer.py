@@ -128,6 +128,13 @@ def test_stages_follow_each_other_on_one_encoder(encoder, views, gather):
     assert [stage["stage"] for stage in result.outcome["stages"]] == ["one", "two"]
 
 
+def test_targets_may_be_refreshed_at_the_end_of_every_epoch(encoder, views, gather):
+    objective = gather(encoder)
+    options = TrainingOptions(batch_size=10, epochs=3, evaluate_every=4, **QUIET)
+    Trainer(views, options, n_clusters=2).run([Stage("gather", objective, refresh_every="epoch")])
+    assert objective.refreshed == 3
+
+
 def test_looks_come_as_often_as_asked_and_at_the_end(encoder, views, gather):
     options = TrainingOptions(batch_size=8, max_steps=5, epochs=9, evaluate_every=2, **QUIET)
     result = Trainer(views, options, n_clusters=2).run([Stage("gather", gather(encoder))])

@@ -267,6 +267,7 @@ class TSDAE(TrainedClusterer):
     def _fit(self, rows: Rows, rng: np.random.RandomState) -> Vectors:
         self.reducer_ = None
         vectors = super()._fit(rows, rng)
+        del self._corpus  # only the stages needed it
         if self.reducer == "none":
             return vectors
         self.reducer_ = fit_umap(vectors, self.n_clusters + 1, rng)  # K + 1: ClusterBERT, appendix 1.2.2

@@ -22,7 +22,7 @@ SHOW: dict[str, Callable[[float], str]] = {
     **dict.fromkeys(MEASURES, "{:.1f}".format),
     **dict.fromkeys(("silhouette", "dunn"), "{:.3f}".format),
 }
-SHOWN_PAIRS = 3
+SHOWN_PAIRS = PLACES_IN_A_LINE = 3
 NOTHING = "-"
 
 
@@ -101,7 +101,7 @@ def draw_places(figure: Figure, record: Record) -> None:
     """Draw where texts lie at the start and after each stage, coloured by their true class."""
     places = record["extras"]["places"]
     classes = np.array(places["classes"])
-    grid = panels(figure, len(places["stages"]))
+    grid = panels(figure, len(places["stages"]), PLACES_IN_A_LINE)
     for panel, stage, points in zip(grid, record["stages"], places["stages"], strict=True):
         panel.set_title(stage["stage"])
         at = np.array(points)

@@ -143,7 +143,9 @@ class _Artist:
             return
         title = "The start, and after each stage"
         lines = "a line a row, the mean of the data sets" if len(self.summary.rows) > 1 else "a line a data set"
-        caption = f"{title}: {lines}; the mean of the seeds. A stage that was rolled back stands where it began."
+        caption = (
+            f"{title}: {lines}; the mean of the seeds. A stage that was rolled back stands at the state that was kept."
+        )
         draw = partial(stages.draw_stages, summary=self.summary)
         self._add("stages", title, caption, pictures.panels_size(len(measures)), draw)
 
@@ -159,7 +161,7 @@ class _Artist:
             f"{record['cell']['seed']}, coloured by true class. Places in two pictures have nothing to do with each "
             "other."
         )
-        size = pictures.panels_size(len(record["stages"]))
+        size = pictures.panels_size(len(record["stages"]), stages.PLACES_IN_A_LINE)
         self._add("places", title, caption, size, partial(stages.draw_places, record=record))
 
     def distances(self) -> None:
