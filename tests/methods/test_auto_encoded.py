@@ -154,7 +154,7 @@ def test_presets_are_the_papers():
         ({"hidden": 500}, r"hidden=500 is not a list of widths; pass e.g. \[500, 500, 2000\]"),
         ({"hidden": [500, 0]}, "hidden=0 but it must be a whole number >= 1"),
         ({"noise": 1}, "noise=1 but it is a share of the values"),
-        ({"n_components": -1}, "n_components=-1 but it must be a whole number >= 1"),
+        ({"n_components": 0}, "n_components=0 but it must be a whole number >= 1"),
         ({"pretraining": "none"}, "pretraining='none' is unknown; pass one of joint, layer-wise"),
         ({"pretrain_epochs": 0}, "pretrain_epochs=0 but it must be a whole number >= 1"),
         ({"alpha": 0}, "alpha=0 but it must be a number > 0"),

@@ -8,9 +8,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.functional import dropout, mse_loss
@@ -79,21 +80,12 @@ class LayerReconstruction(Reconstruction):
 
     def forward(self, batch: VectorBatch) -> dict[str, Tensor]:
         """Return the mean squared error."""
-        down, up = _pair(self.encoder, self.layer), _pair(self.decoder, self._n_layers - 1 - self.layer)
-        x = self.encoder[: 2 * self.layer](batch.vectors).detach()  # type: ignore[index]
-        h = down(dropout(x, self.noise, self.training))
-        return {"reconstruction": mse_loss(up(dropout(h, self.noise, self.training)), x)}
-
-    @property
-    def _n_layers(self) -> int:
-        """Layers of either half."""
-        return sum(isinstance(part, nn.Linear) for part in self.encoder.children())
-
-
-def _pair(half: Any, layer: int) -> nn.Sequential:
-    """Return a layer with the ReLU behind it, if it has one."""
-    chosen: nn.Sequential = half[2 * layer : 2 * layer + 2]
-    return chosen
+        encoder = cast(nn.Sequential, self.encoder)
+        down = 2 * self.layer  # a ReLU stands between two layers
+        up = len(encoder) - 1 - down
+        x = encoder[:down](batch.vectors).detach()
+        h = encoder[down : down + 2](dropout(x, self.noise, self.training))
+        return {"reconstruction": mse_loss(self.decoder[up : up + 2](dropout(h, self.noise, self.training)), x)}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -236,7 +228,9 @@ class AutoEncoderClusterer(StagedClusterer, RepresentedClusterer):
         params = self.get_params(deep=False)
         check_choices(params, {"pretraining": PRETRAININGS})
         check_positive(params, {"pretrain_learning_rate": 0.001})
-        check_counts(params, ("pretrain_epochs", "n_init", *(("n_components",) if self.n_components else ())))
+        check_counts(
+            params, ("pretrain_epochs", "n_init", *(("n_components",) if self.n_components is not None else ()))
+        )
         if self.hidden is not None:
             if not isinstance(self.hidden, list | tuple):
                 raise ParameterError(f"hidden={self.hidden!r} is not a list of widths; pass e.g. [500, 500, 2000].")
@@ -255,9 +249,10 @@ class AutoEncoderClusterer(StagedClusterer, RepresentedClusterer):
         self.outcome_ = config["outcome"]
 
 
-def _kmeans_labels(vectors: Vectors, n_clusters: int, rng: np.random.RandomState, n_init: int) -> Any:
+def _kmeans_labels(vectors: Vectors, n_clusters: int, rng: np.random.RandomState, n_init: int) -> NDArray[np.int64]:
     """Return the clusters that k-means finds in the vectors as they are."""
-    return fit_kmeans(vectors, n_clusters, rng, n_init=n_init).scores(vectors).argmax(axis=1)
+    found: NDArray[np.int64] = fit_kmeans(vectors, n_clusters, rng, n_init=n_init).scores(vectors).argmax(axis=1)
+    return found
 
 
 def _digest(vectors: Vectors) -> str:
