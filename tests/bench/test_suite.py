@@ -126,3 +126,11 @@ def test_no_such_suite(tmp_path):
         load_suite("sccl-table9")
     with pytest.raises(DataError, match="cannot be read"):
         load_suite(str(tmp_path / "nowhere.toml"))
+
+
+def test_the_first_seed_of_a_scatter_keeps_maps_and_the_others_are_the_tables():
+    (figure,) = load_suite("mlm-dec-figure2").rows
+    table = row_of("mlm-dec-table1", "MLM + DEC")
+    cells = [[row.cell(DATA_SETS["dbpedia"], STANDARD, seed) for seed in STANDARD.seeds] for row in (figure, table)]
+    assert [cell.maps for cell in cells[0]] == [True, False, False]
+    assert cells[0][1:] == cells[1][1:]

@@ -35,6 +35,8 @@ class Cell:
         ``random_state``.
     peer : str or None
         A foreign tool.
+    maps : bool
+        Whether to keep a map of some texts at every look of a training; for figures that show them.
 
     Examples
     --------
@@ -49,10 +51,12 @@ class Cell:
     n_texts: int | None
     seed: int
     peer: str | None = None
+    maps: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return asdict(self)
+        """Return it as plain values; maps only if there are any, since keys that people have know none."""
+        content = asdict(self)
+        return content if self.maps else {name: value for name, value in content.items() if name != "maps"}
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Cell:

@@ -13,6 +13,7 @@ from torch import nn
 
 from shoal.bench.cell import Cell
 from shoal.bench.data_sets import LabelledTexts
+from shoal.bench.maps import text_map
 from shoal.clusterers import Vectors
 from shoal.encoder.representation import Frozen, make_representation
 from shoal.encoder.vector_cache import Encoded, cached_vectors, vector_key
@@ -69,7 +70,7 @@ def _measure_method(cell: Cell, data: LabelledTexts) -> dict[str, Any]:
     encode_seconds = None
     if "representation" in model.get_params():
         _, encode_seconds = _encoded(model.get_params(), data.texts)
-    trace = Trace(data.labels)
+    trace = Trace(data.labels, maps=cell.maps)
     model.fit(data.texts, callbacks=[trace])
     outcome = getattr(model, "outcome_", None)
     return {
@@ -124,20 +125,23 @@ class Trace(Callback):
     ----------
     labels : sequence of str
         The true classes.
+    maps : bool, default=False
+        Whether to draw a map of some texts at every look.
 
     Attributes
     ----------
     looks : list of dict
-        ``stage``, ``step``, ``epoch``, ``seconds`` since the start, ``acc``, ``nmi``, the label-free signs, and the
-        distances within and between clusters, found (``intra``, ``inter``) and true (``intra_true``, ``inter_true``):
-        SCCL, figure 4.
+        ``stage``, ``step``, ``epoch``, ``seconds`` since the start, ``acc``, ``nmi``, ``purity``, the label-free
+        signs, and the distances within and between clusters, found (``intra``, ``inter``) and true (``intra_true``,
+        ``inter_true``): SCCL, figure 4. With ``maps`` also ``map``, see :func:`~shoal.bench.maps.text_map`.
     pair_similarity : dict or None
         Cosines between texts and their augmented views before training (SCCL, figure 5): ``mean``, ``n``, and
         ``counts`` in equal bins from 0 to 1; None if no view changes the text.
     """
 
-    def __init__(self, labels: Sequence[str]) -> None:
+    def __init__(self, labels: Sequence[str], maps: bool = False) -> None:
         self.labels = labels
+        self.maps = maps
         self.looks: list[dict[str, Any]] = []
         self.pair_similarity: dict[str, Any] | None = None
         self._started = time.perf_counter()
@@ -162,10 +166,10 @@ class Trace(Callback):
             {
                 **{name: value for name, value in record.items() if name != "event"},
                 "seconds": round(self.seconds(), 3),
-                "acc": found["acc"],
-                "nmi": found["nmi"],
+                **{metric: found[metric] for metric in ("acc", "nmi", "purity")},
                 "intra_true": float(intra_cluster_distance(embeddings, self.labels)),
                 "inter_true": float(inter_cluster_distance(embeddings, self.labels)),
+                **({"map": text_map(embeddings, labels)} if self.maps else {}),
             }
         )
         self._spent += time.perf_counter() - arrived

@@ -55,6 +55,8 @@ class Row:
         The published figures, in percent.
     why_behind : str
         Why ours stays behind them, as far as is known.
+    maps : bool
+        Whether the first seed's fit is to keep maps of its texts: in a suite of the kind "scatter".
     """
 
     name: str
@@ -70,6 +72,7 @@ class Row:
     published_backbone: str = ""
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     why_behind: str = ""
+    maps: bool = False
 
     @property
     def runnable(self) -> bool:
@@ -81,7 +84,8 @@ class Row:
         wanted = tier.texts(self.cost) if n_texts is None else n_texts
         texts = wanted if wanted is not None and wanted < data_set.n_texts else None
         params = {**self._params(data_set.name, tier), "n_clusters": data_set.n_classes}
-        return Cell(None if self.peer else self.method, params, data_set.name, texts, seed, self.peer)
+        maps = self.maps and seed == tier.seeds[0]
+        return Cell(None if self.peer else self.method, params, data_set.name, texts, seed, self.peer, maps)
 
     def _params(self, data_set: str, tier: Tier) -> dict[str, Any]:
         """Return the parameters that are not the method's defaults, so that the same fit has the same key."""
@@ -109,7 +113,7 @@ class Suite:
     title, source : str
         What it shows, and which table of which paper it is.
     kind : str
-        How it is shown: table, curves, bars, strengths.
+        How it is shown: table, curves, bars, strengths, scatter.
     data_sets, metrics : tuple of str
         Its columns.
     rows : tuple of Row
@@ -193,5 +197,5 @@ def _parsed(name: str, file: Path) -> Suite:
     facts: dict[str, Any] = {"kind": "table", "metrics": ("acc", "nmi"), **content}
     for key in ("data_sets", "quick_data_sets", "metrics"):
         facts[key] = tuple(dict.fromkeys(facts.get(key, ())))
-    facts["rows"] = tuple(Row(**row) for row in content["rows"])
+    facts["rows"] = tuple(Row(**row, maps=facts["kind"] == "scatter") for row in content["rows"])
     return Suite(name=name, **facts)
