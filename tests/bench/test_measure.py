@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -77,6 +79,7 @@ def test_the_trace_of_a_training(trained, texts):
             "stage",
             "epoch",
             "nmi",
+            "purity",
             "quality",
             "moved",
             "intra",
@@ -88,6 +91,14 @@ def test_the_trace_of_a_training(trained, texts):
     assert facts["outcome"]["stages"][0]["steps"] == 4
     model = find_method("sccl")(**cell.params, random_state=0).fit(texts.texts)
     assert facts["scores"] == metrics.scores(texts.labels, model.labels_), "who watches changes nothing"
+
+
+def test_maps_are_drawn_where_a_cell_asks_for_them(trained, texts):
+    cell, facts = trained()
+    assert not [look for look in facts["trace"] if "map" in look]
+    mapped = measure(replace(cell, extras=("maps",)), texts)
+    assert [len(look["map"]["cluster"]) for look in mapped["trace"]] == [60] * 3
+    assert mapped["scores"] == facts["scores"]
 
 
 def test_true_distances_are_on_the_classes(texts):

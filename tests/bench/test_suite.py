@@ -126,3 +126,11 @@ def test_no_such_suite(tmp_path):
         load_suite("sccl-table9")
     with pytest.raises(DataError, match="cannot be read"):
         load_suite(str(tmp_path / "nowhere.toml"))
+
+
+def test_a_figure_with_maps_asks_the_tables_cells_for_them():
+    (figure,) = load_suite("mlm-dec-figure2").rows
+    table = row_of("mlm-dec-table1", "MLM + DEC")
+    mapped, plain = (row.cell(DATA_SETS["dbpedia"], STANDARD, 0) for row in (figure, table))
+    assert (mapped.extras, plain.extras) == (("maps",), ())
+    assert mapped.key("a") == plain.key("a")

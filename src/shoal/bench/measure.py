@@ -13,7 +13,8 @@ from torch import nn
 
 from shoal.bench.cell import Cell
 from shoal.bench.data_sets import LabelledTexts
-from shoal.bench.snapshots import START, Snapshots
+from shoal.bench.maps import text_map
+from shoal.bench.snapshots import MAPS, START, Snapshots
 from shoal.clusterers import Vectors
 from shoal.encoder.representation import Frozen, make_representation
 from shoal.encoder.vector_cache import Encoded, cached_vectors, vector_key
@@ -71,7 +72,7 @@ def _measure_method(cell: Cell, data: LabelledTexts) -> dict[str, Any]:
     if "representation" in model.get_params():
         _, encode_seconds = _encoded(model.get_params(), data.texts)
     snapshots = Snapshots(model, data, cell.extras)
-    trace = Trace(data.labels, snapshots)
+    trace = Trace(data.labels, snapshots, maps=MAPS in cell.extras)
     model.fit(data.texts, callbacks=[trace])
     seconds = round(trace.seconds(), 3)
     outcome = getattr(model, "outcome_", None)
@@ -133,21 +134,24 @@ class Trace(Callback):
         The true classes.
     snapshots : Snapshots, optional
         Takes stock whenever a stage begins: of what the stage before has come to.
+    maps : bool, default=False
+        Whether to draw a map of some texts at every look.
 
     Attributes
     ----------
     looks : list of dict
-        ``stage``, ``step``, ``epoch``, ``seconds`` since the start, ``acc``, ``nmi``, the label-free signs, and the
-        distances within and between clusters, found (``intra``, ``inter``) and true (``intra_true``, ``inter_true``):
-        SCCL, figure 4.
+        ``stage``, ``step``, ``epoch``, ``seconds`` since the start, ``acc``, ``nmi``, ``purity``, the label-free
+        signs, and the distances within and between clusters, found (``intra``, ``inter``) and true (``intra_true``,
+        ``inter_true``): SCCL, figure 4. With ``maps`` also ``map``, see :func:`~shoal.bench.maps.text_map`.
     pair_similarity : dict or None
         Cosines between texts and their augmented views before training (SCCL, figure 5): ``mean``, ``n``, and
         ``counts`` in equal bins from 0 to 1; None if no view changes the text.
     """
 
-    def __init__(self, labels: Sequence[str], snapshots: Snapshots | None = None) -> None:
+    def __init__(self, labels: Sequence[str], snapshots: Snapshots | None = None, maps: bool = False) -> None:
         self.labels = labels
         self.snapshots = snapshots
+        self.maps = maps
         self.looks: list[dict[str, Any]] = []
         self.pair_similarity: dict[str, Any] | None = None
         self._started = time.perf_counter()
@@ -174,10 +178,10 @@ class Trace(Callback):
             {
                 **{name: value for name, value in record.items() if name != "event"},
                 "seconds": round(self.seconds(), 3),
-                "acc": found["acc"],
-                "nmi": found["nmi"],
+                **{metric: found[metric] for metric in ("acc", "nmi", "purity")},
                 "intra_true": float(intra_cluster_distance(embeddings, self.labels)),
                 "inter_true": float(inter_cluster_distance(embeddings, self.labels)),
+                **({"map": text_map(embeddings, labels)} if self.maps else {}),
             }
         )
         self._spent += time.perf_counter() - arrived

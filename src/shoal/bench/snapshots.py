@@ -18,7 +18,7 @@ from shoal.metrics import dunn, moved_pairs, scores, silhouette
 
 START = "start"
 # What a suite may ask for beyond the scores. Places and pairs are numbers: no record holds a text.
-PLACES, PAIRS, RANKING = EXTRAS
+PLACES, PAIRS, RANKING, MAPS = EXTRAS
 
 PLACED_TEXTS = 500
 PAIRS_OF_A_KIND = 10
@@ -83,5 +83,6 @@ class Snapshots:
             PLACES: {"classes": classes, "stages": self._places},
             PAIRS: self._pairs,
             RANKING: len(self._questions.queries) if self._questions is not None else None,
+            MAPS: "trace",  # they are there, a map a look
         }
         return {name: contents[name] if self.stages else None for name in self.extras}

@@ -56,7 +56,8 @@ class Row:
     why_behind : str
         Why ours stays behind them, as far as is known.
     extras : sequence of str
-        What else is measured at the start of its training and after each stage: ``places``, ``pairs``, ``ranking``.
+        What else is measured at the start of its training and after each stage: ``places``,
+        ``pairs``, ``ranking``; or at every look: ``maps``.
     """
 
     name: str
@@ -113,7 +114,7 @@ class Suite:
     title, source : str
         What it shows, and which table of which paper it is.
     kind : str
-        How it is shown: table, curves, bars, strengths, stages, scatter, pairs.
+        How it is shown: table, curves, bars, strengths, stages, scatter, maps, pairs.
     data_sets, metrics : tuple of str
         Its columns.
     rows : tuple of Row

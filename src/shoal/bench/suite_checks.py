@@ -11,10 +11,10 @@ from shoal.bench.peers import find_peer
 from shoal.errors import ParameterError
 from shoal.methods import find_method
 
-KINDS = ("table", "bars", "curves", "strengths", "stages", "scatter", "pairs", "topics")
+KINDS = ("table", "bars", "curves", "strengths", "stages", "scatter", "maps", "pairs", "topics")
 COSTS = ("cheap", "dear")
 METRICS = ("acc", "nmi", "ari", "purity")
-EXTRAS = ("places", "pairs", "ranking")
+EXTRAS = ("places", "pairs", "ranking", "maps")
 # The bench gives these itself: the classes of the data set, and the seed of the cell.
 GIVEN = ("n_clusters", "random_state")
 

@@ -83,6 +83,28 @@ def test_each_kind_of_suite_has_its_pictures(tmp_path, made_suite, made_records,
     assert all((tmp_path / picture.path).read_bytes().startswith(PNG) for picture in drawn)
 
 
+def test_maps_show_every_text_at_every_look_by_cluster(tmp_path, made_suite, made_records):
+    places = {"x": [0, 999, 500, 3], "y": [0, 10, 999, 4], "cluster": [0, 8, 0, 8]}
+    records = [
+        {**record, "trace": [{**look, "epoch": look["step"] // 20, "map": places} for look in record["trace"]]}
+        for record in made_records
+    ]
+    summary = summary_of(made_suite, records, kind="scatter", data_sets=("agnews", "tweet"))
+    gamma = next(row for row in summary.rows if row.name == "Gamma")
+    looks = training_pictures.mapped_looks(summary, gamma, "agnews")
+    figure = Figure()
+    training_pictures.maps(figure, looks, "acc")
+    titles = [panel.get_title() for panel in figure.get_axes()]
+    assert titles == ["epoch 0: ACC 76.0", "epoch 1: ACC 78.0", "epoch 2: ACC 80.0"]
+    zero, eight = figure.get_axes()[0].collections
+    assert zero.get_offsets().tolist() == [[0, 0], [500, 999]]
+    assert eight.get_offsets().tolist() == [[999, 10], [3, 4]]
+    assert zero.get_facecolor().tolist() != eight.get_facecolor().tolist()
+    drawn = draw_pictures(summary, tmp_path, "p", set())
+    assert names_of(drawn) == ["made-map-agnews-2.png", "made-map-tweet-2.png", "made-training.png"]
+    assert draw_pictures(summary_of(made_suite, made_records, kind="scatter"), tmp_path, "p", set())  # without maps
+
+
 def test_a_training_is_drawn_once(tmp_path, made_suite, made_records):
     summary = summary_of(made_suite, made_records, kind="curves", data_sets=("agnews",))
     shown: set[str] = set()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from shoal.bench.report import pictures, stages, training_pictures
 from shoal.bench.report.page import Picture
@@ -46,6 +48,8 @@ def draw_pictures(summary: SuiteSummary, folder: Path, place: str, shown: set[st
         artist.stages()
     elif summary.suite.kind == "scatter":
         artist.places()
+    elif summary.suite.kind == "maps":
+        artist.maps()
     elif summary.suite.kind != "pairs":
         artist.time()
         artist.ranks()
@@ -123,7 +127,7 @@ class _Artist:
         self._add("strengths", title, caption, size, draw)
 
     def training(self) -> None:
-        """Draw a score through training, if the looks at the corpus have it: they have ACC and NMI alone."""
+        """Draw a score through training, if the looks at the corpus have it."""
         if not training_pictures.trained_sets(self.summary, self.metric):
             return
         title = f"{self.metric.upper()} through training"
@@ -176,3 +180,20 @@ class _Artist:
         size = (8.5, 1.0 + 2.9 * len(training_pictures.trained_sets(self.summary, "intra")))
         draw = partial(training_pictures.distances_through_training, summary=self.summary)
         self._add("distances", title, caption, size, draw)
+
+    def maps(self) -> None:
+        """Draw the texts through training, for every row and data set that has maps."""
+        for place, row in enumerate(self.summary.rows):
+            for name in self.summary.data_sets:
+                looks = training_pictures.mapped_looks(self.summary, row, name)
+                if looks:
+                    self._map(f"map-{name}-{place}", f"{name}: the texts through the training of {row.name}", looks)
+
+    def _map(self, file: str, title: str, looks: Sequence[Mapping[str, Any]]) -> None:
+        """Draw the texts of one training."""
+        caption = (
+            f"{title}: {len(looks[0]['map']['cluster']):,} texts drawn at random, the same in every panel, placed by "
+            "t-SNE on their vectors; colour and mark are the cluster. The first panel is the k-means start."
+        )
+        draw = partial(training_pictures.maps, looks=looks, metric=self.metric)
+        self._add(file, title, caption, pictures.panels_size(len(looks)), draw)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -76,6 +76,27 @@ def strengths(figure: Figure, summary: SuiteSummary, metric: str) -> None:
         right.set_yticks([])
     legend_above(figure, grid[::2])
     grid[-2].set_xlabel("strength")
+
+
+def mapped_looks(summary: SuiteSummary, row: Row, data_set: str) -> list[Mapping[str, Any]]:
+    """Return the looks with maps of the first record that has any."""
+    traces = (
+        [look for look in record.get("trace") or [] if "map" in look] for record in summary.of(row, data_set).records
+    )
+    return next(filter(None, traces), [])
+
+
+def maps(figure: Figure, looks: Sequence[Mapping[str, Any]], metric: str) -> None:
+    """Draw MLM + DEC's figure 2: the texts at every look, by cluster."""
+    for panel, look in zip(panels(figure, len(looks)), looks, strict=True):
+        panel.set_title(f"epoch {look['epoch']}: {metric.upper()} {look[metric]:.1f}")
+        x, y, clusters = (np.asarray(look["map"][name]) for name in ("x", "y", "cluster"))
+        for cluster in np.unique(clusters):
+            ours = clusters == cluster
+            marker = MARKERS[cluster // len(COLOURS) % len(MARKERS)]
+            panel.scatter(x[ours], y[ours], s=5, color=COLOURS[cluster % len(COLOURS)], marker=marker, linewidths=0)
+        panel.set_xticks([])
+        panel.set_yticks([])
 
 
 def _draw_series(
