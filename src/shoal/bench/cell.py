@@ -35,6 +35,8 @@ class Cell:
         ``random_state``.
     peer : str or None
         A foreign tool.
+    train_share : float or None
+        The part of the texts that is fitted, the rest being for scores; None to fit and score all of them.
 
     Examples
     --------
@@ -49,10 +51,11 @@ class Cell:
     n_texts: int | None
     seed: int
     peer: str | None = None
+    train_share: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return asdict(self)
+        """Return it as plain values; a cell without a split says nothing of one, as keys of old know none."""
+        return {name: value for name, value in asdict(self).items() if name != "train_share" or value is not None}
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Cell:

@@ -13,16 +13,19 @@ from torch import nn
 
 from shoal.bench.cell import Cell
 from shoal.bench.data_sets import LabelledTexts
+from shoal.bench.topics import topic_facts
 from shoal.clusterers import Vectors
 from shoal.encoder.representation import Frozen, make_representation
 from shoal.encoder.vector_cache import Encoded, cached_vectors, vector_key
 from shoal.methods import find_method
-from shoal.metrics import inter_cluster_distance, intra_cluster_distance, scores
+from shoal.metrics import inter_cluster_distance, intra_cluster_distance, scores, silhouette
 from shoal.training import Callback, CorpusViews
 
 # Texts whose augmented views are compared with them, and the bins of their cosines from 0 to 1.
 COMPARED_TEXTS = 1_000
 BINS = 50
+# Texts that the silhouette through a training is the mean of.
+SILHOUETTE_TEXTS = 2_000
 
 
 def measure(cell: Cell, data: LabelledTexts) -> dict[str, Any]:
@@ -40,11 +43,12 @@ def measure(cell: Cell, data: LabelledTexts) -> dict[str, Any]:
     dict
         ``scores``, ``n_found``, ``outliers``, ``seconds``, ``encode_seconds`` and so on.
     """
-    facts = _measure_peer(cell, data) if cell.peer is not None else _measure_method(cell, data)
+    fitted, scored = (data, data) if cell.train_share is None else data.split(cell.train_share)
+    facts = _measure_peer(cell, data) if cell.peer is not None else _measure_method(cell, fitted, scored)
     found = np.asarray(facts.pop("labels"), dtype=np.int64)
     return {
         "n_texts": len(data.texts),
-        "scores": scores(data.labels, with_outliers_as_cluster(found)),
+        "scores": scores(scored.labels, with_outliers_as_cluster(found)),
         "n_found": len(set(found[found >= 0].tolist())),
         "outliers": float((found < 0).mean()),
         **facts,
@@ -63,23 +67,26 @@ def with_outliers_as_cluster(labels: ArrayLike) -> NDArray[np.int64]:
     return np.where(found < 0, found.max(initial=-1) + 1, found)
 
 
-def _measure_method(cell: Cell, data: LabelledTexts) -> dict[str, Any]:
-    """Fit a method of Shoal."""
+def _measure_method(cell: Cell, data: LabelledTexts, scored: LabelledTexts) -> dict[str, Any]:
+    """Fit a method of Shoal on texts, and sort those to be scored, which may be others."""
     model = find_method(cell.method or "")(**cell.params, random_state=cell.seed)
     encode_seconds = None
     if "representation" in model.get_params():
         _, encode_seconds = _encoded(model.get_params(), data.texts)
     trace = Trace(data.labels)
     model.fit(data.texts, callbacks=[trace])
+    seconds = round(trace.seconds(), 3)
     outcome = getattr(model, "outcome_", None)
     return {
-        "labels": model.labels_,
+        "labels": model.labels_ if scored is data else model.predict(scored.texts),
+        "fitted_scores": None if scored is data else scores(data.labels, model.labels_),
         "start_scores": None if outcome is None else scores(data.labels, model.start_labels_),
-        "seconds": round(trace.seconds(), 3),
+        "seconds": seconds,
         "encode_seconds": encode_seconds,
         "outcome": outcome,
         "trace": trace.looks,
         "pair_similarity": trace.pair_similarity,
+        "topics": topic_facts(model, data.texts),
     }
 
 
@@ -130,7 +137,7 @@ class Trace(Callback):
     looks : list of dict
         ``stage``, ``step``, ``epoch``, ``seconds`` since the start, ``acc``, ``nmi``, the label-free signs, and the
         distances within and between clusters, found (``intra``, ``inter``) and true (``intra_true``, ``inter_true``):
-        SCCL, figure 4.
+        SCCL, figure 4. And ``silhouette``: DECCRL, figure 3.
     pair_similarity : dict or None
         Cosines between texts and their augmented views before training (SCCL, figure 5): ``mean``, ``n``, and
         ``counts`` in equal bins from 0 to 1; None if no view changes the text.
@@ -166,6 +173,7 @@ class Trace(Callback):
                 "nmi": found["nmi"],
                 "intra_true": float(intra_cluster_distance(embeddings, self.labels)),
                 "inter_true": float(inter_cluster_distance(embeddings, self.labels)),
+                "silhouette": silhouette(embeddings, labels, sample_size=SILHOUETTE_TEXTS).value,
             }
         )
         self._spent += time.perf_counter() - arrived

@@ -55,6 +55,8 @@ class Row:
         The published figures, in percent.
     why_behind : str
         Why ours stays behind them, as far as is known.
+    train_share : mapping of data set to float
+        The part of the texts that is fitted; the scores are then those of the others. All, where it is not named.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Row:
     published_backbone: str = ""
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     why_behind: str = ""
+    train_share: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def runnable(self) -> bool:
@@ -81,7 +84,8 @@ class Row:
         wanted = tier.texts(self.cost) if n_texts is None else n_texts
         texts = wanted if wanted is not None and wanted < data_set.n_texts else None
         params = {**self._params(data_set.name, tier), "n_clusters": data_set.n_classes}
-        return Cell(None if self.peer else self.method, params, data_set.name, texts, seed, self.peer)
+        method, share = None if self.peer else self.method, self.train_share.get(data_set.name)
+        return Cell(method, params, data_set.name, texts, seed, self.peer, share)
 
     def _params(self, data_set: str, tier: Tier) -> dict[str, Any]:
         """Return the parameters that are not the method's defaults, so that the same fit has the same key."""
@@ -109,7 +113,7 @@ class Suite:
     title, source : str
         What it shows, and which table of which paper it is.
     kind : str
-        How it is shown: table, curves, bars, strengths.
+        How it is shown: table, curves, silhouette, bars, strengths, sweep, topics.
     data_sets, metrics : tuple of str
         Its columns.
     rows : tuple of Row

@@ -130,3 +130,27 @@ def test_the_ranks_are_written_out():
     pictures.critical_difference(figure, rank_methods(["a", "b", "c"], [[3, 2, 1]] * 5))
     texts = {text.get_text() for text in figure.get_axes()[0].texts}
     assert {"a  1.00", "b  2.00", "3.00  c"} <= texts
+
+
+def test_a_sweep_is_the_scores_by_x(made_suite, made_records):
+    rows = tuple(replace(row, series="made up", x=float(place)) for place, row in enumerate(made_suite.rows[:3]))
+    figure = Figure()
+    training_pictures.sweep(figure, summary_of(made_suite, made_records, kind="sweep", rows=rows))
+    agnews = figure.get_axes()[0]
+    assert agnews.get_title() == "agnews: ACC"
+    assert agnews.containers[0][0].get_xydata().tolist() == [[0, 72.0], [1, 76.5], [2, 82.0]]
+    assert len(figure.get_axes()) == 2 * 4
+
+
+def test_silhouettes_are_drawn_where_the_trace_has_them(made_suite, made_records, tmp_path):
+    plain = summary_of(made_suite, made_records, kind="silhouette")
+    assert "made-silhouette.png" not in names_of(draw_pictures(plain, tmp_path, "pictures", set()))
+    seen = [
+        {**record, "trace": [{**look, "silhouette": look["step"] / 100} for look in record["trace"]]}
+        for record in made_records
+    ]
+    summary = summary_of(made_suite, seen, kind="silhouette")
+    assert "made-silhouette.png" in names_of(draw_pictures(summary, tmp_path, "pictures", set()))
+    figure = Figure()
+    training_pictures.score_through_training(figure, summary, "silhouette")
+    assert figure.get_axes()[0].lines[0].get_xydata().tolist() == [[0, 0.0], [20, 0.2], [40, 0.4]]
