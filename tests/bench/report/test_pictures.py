@@ -153,4 +153,4 @@ def test_silhouettes_are_drawn_where_the_trace_has_them(made_suite, made_records
     assert "made-silhouette.png" in names_of(draw_pictures(summary, tmp_path, "pictures", set()))
     figure = Figure()
     training_pictures.score_through_training(figure, summary, "silhouette")
-    assert figure.get_axes()[0].lines[0].get_xydata().tolist() == [[0, 0.0], [20, 0.2], [40, 0.4]]
+    assert figure.get_axes()[0].lines[0].get_ydata().tolist() == pytest.approx([0.0, 0.2, 0.4])
