@@ -32,8 +32,9 @@ def test_a_key_is_of_the_fit_and_its_data_and_of_nothing_else():
         replace(CELL, n_texts=30).key("a"),
         replace(CELL, seed=1).key("a"),
         replace(CELL, method=None, peer="tfidf-kmeans").key("a"),
+        replace(CELL, train_share=0.5).key("a"),
     ]
-    assert len({key, *others}) == 8
+    assert len({key, *others}) == 9
     assert Cell.of(json.loads(json.dumps(CELL.as_dict()))) == CELL
 
 

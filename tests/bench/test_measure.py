@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -86,6 +87,7 @@ def test_the_trace_of_a_training(trained, texts):
             "inter",
             "intra_true",
             "inter_true",
+            "silhouette",
         } <= look.keys()
     assert looks[0]["seconds"] < looks[1]["seconds"] < looks[2]["seconds"] <= facts["seconds"]
     assert facts["outcome"]["stages"][0]["steps"] == 4
@@ -99,6 +101,32 @@ def test_maps_are_drawn_where_a_cell_asks_for_them(trained, texts):
     mapped = measure(replace(cell, extras=("maps",)), texts)
     assert [len(look["map"]["cluster"]) for look in mapped["trace"]] == [60] * 3
     assert mapped["scores"] == facts["scores"]
+
+
+def test_texts_never_seen_are_sorted_by_what_was_learnt_from_the_others(texts):
+    cell = Cell("bow-kmeans", {"n_clusters": 3, "n_init": 1}, "topics", None, 0, train_share=0.75)
+    facts = measure(cell, texts)
+    fitted, unseen = texts.split(0.75)
+    assert (len(fitted.texts), len(unseen.texts)) == (45, 15)
+    assert sorted(fitted.texts + unseen.texts) == sorted(texts.texts)
+    model = find_method("bow-kmeans")(n_clusters=3, n_init=1, random_state=0).fit(fitted.texts)
+    assert facts["fitted_scores"] == metrics.scores(fitted.labels, model.labels_)
+    assert facts["scores"] == metrics.scores(unseen.labels, model.predict(unseen.texts))
+    assert facts["n_texts"] == 60
+    whole = measure(Cell("bow-kmeans", {"n_clusters": 3, "n_init": 1}, "topics", None, 0), texts)
+    assert whole["fitted_scores"] is None
+
+
+def test_topics_are_in_the_record_with_their_coherence(backbone, texts):
+    small = {**TINY, "backbone": backbone, "augmentation": "virtual", "n_topics": 2}
+    facts = measure(Cell("deccrl", {"n_clusters": 3, **small}, "topics", None, 0), texts)
+    found = facts["topics"]
+    assert [len(cluster["topics"]) for cluster in found["clusters"]] == [2, 2, 2]
+    assert found["npmi"].keys() == {"topics", "telling", "largest", "c_tf_idf"}
+    assert all(value is None or -1 <= value <= 1 for value in found["npmi"].values())
+    assert json.loads(json.dumps(found)) == found
+    without = measure(Cell("deccrl", {"n_clusters": 3, **small, "reconstruction": "none"}, "topics", None, 0), texts)
+    assert without["topics"] is None
 
 
 def test_true_distances_are_on_the_classes(texts):

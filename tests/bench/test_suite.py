@@ -40,7 +40,22 @@ def test_the_suites_that_the_papers_have():
     )
     assert {"clusterbert-table2", "clusterbert-table3", "deccrl-table2", "deccrl-table3"} <= set(suite_names())
     assert {"mlm-dec-table1", "mlm-dec-table2"} <= set(suite_names())
-    assert not load_suite("deccrl-table3").runnable
+    assert all(load_suite(name).runnable for name in suite_names())
+
+
+@pytest.mark.parametrize(("data_set", "fitted"), [("agnews", 6400), ("stackoverflow", 15084), ("biomedical", 15583)])
+def test_the_split_of_deccrls_table_1(data_set, fitted):
+    cell = row_of("deccrl-table2", "DECCRL, texts never seen").cell(DATA_SETS[data_set], PAPER, 0)
+    assert cell.n_texts is None
+    assert round(cell.train_share * DATA_SETS[data_set].n_texts) == fitted
+    assert row_of("deccrl-table2", "DECCRL").cell(DATA_SETS[data_set], PAPER, 0).train_share is None
+
+
+def test_the_variants_of_deccrl():
+    assert row_of("deccrl-table3", "DECCRL without CRL").params == {"reconstruction": "none"}
+    assert [row.params["n_topics"] for row in load_suite("deccrl-figure4").rows] == [1, 5, 10, 15, 20, 25, 30]
+    cell = row_of("deccrl-table2", "DECCRL").cell(DATA_SETS["biomedical"], PAPER, 0)
+    assert (cell.params["alpha"], cell.params["n_topics"], cell.params["word_vectors"]) == (10.0, 20, "word2vec")
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,8 @@ class Cell:
         A foreign tool.
     extras : tuple of str
         What else to measure on the way; the fit is the same with and without, and so is its key.
+    train_share : float or None
+        The part of the texts that is fitted, the rest being for scores; None to fit and score all of them.
 
     Examples
     --------
@@ -52,10 +54,11 @@ class Cell:
     seed: int
     peer: str | None = None
     extras: tuple[str, ...] = ()
+    train_share: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain values; no extras, no word of them."""
-        return {name: value for name, value in asdict(self).items() if name != "extras" or value}
+        """Return it as plain values; what came later and is not asked for is left out, as keys of old know none."""
+        return {name: value for name, value in asdict(self).items() if name not in ("extras", "train_share") or value}
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Cell:

@@ -90,7 +90,15 @@ class LabelledTexts:
 
     def sample(self, n_texts: int | None) -> LabelledTexts:
         """Return the fixed sample of ``n_texts``, in the file's order."""
-        rows = sample_rows(len(self.texts), n_texts)
+        return self._rows(sample_rows(len(self.texts), n_texts))
+
+    def split(self, share: float) -> tuple[LabelledTexts, LabelledTexts]:
+        """Return a fixed part of the texts, ``share`` of them, and the others."""
+        rows = sample_rows(len(self.texts), round(share * len(self.texts)))
+        return self._rows(rows), self._rows(np.setdiff1d(np.arange(len(self.texts)), rows))
+
+    def _rows(self, rows: NDArray[np.int64]) -> LabelledTexts:
+        """Return some of the texts."""
         return LabelledTexts([self.texts[i] for i in rows], [self.labels[i] for i in rows], self.sha256)
 
 

@@ -15,16 +15,19 @@ from shoal.bench.cell import Cell
 from shoal.bench.data_sets import LabelledTexts
 from shoal.bench.maps import text_map
 from shoal.bench.snapshots import MAPS, START, Snapshots
+from shoal.bench.topics import topic_facts
 from shoal.clusterers import Vectors
 from shoal.encoder.representation import Frozen, make_representation
 from shoal.encoder.vector_cache import Encoded, cached_vectors, vector_key
 from shoal.methods import find_method
-from shoal.metrics import inter_cluster_distance, intra_cluster_distance, scores
+from shoal.metrics import inter_cluster_distance, intra_cluster_distance, scores, silhouette
 from shoal.training import Callback, CorpusViews, VectorCorpus
 
 # Texts whose augmented views are compared with them, and the bins of their cosines from 0 to 1.
 COMPARED_TEXTS = 1_000
 BINS = 50
+# Texts that the silhouette through a training is the mean of.
+SILHOUETTE_TEXTS = 2_000
 
 
 def measure(cell: Cell, data: LabelledTexts) -> dict[str, Any]:
@@ -42,11 +45,12 @@ def measure(cell: Cell, data: LabelledTexts) -> dict[str, Any]:
     dict
         ``scores``, ``n_found``, ``outliers``, ``seconds``, ``encode_seconds`` and so on.
     """
-    facts = _measure_peer(cell, data) if cell.peer is not None else _measure_method(cell, data)
+    fitted, scored = (data, data) if cell.train_share is None else data.split(cell.train_share)
+    facts = _measure_peer(cell, data) if cell.peer is not None else _measure_method(cell, fitted, scored)
     found = np.asarray(facts.pop("labels"), dtype=np.int64)
     return {
         "n_texts": len(data.texts),
-        "scores": scores(data.labels, with_outliers_as_cluster(found)),
+        "scores": scores(scored.labels, with_outliers_as_cluster(found)),
         "n_found": len(set(found[found >= 0].tolist())),
         "outliers": float((found < 0).mean()),
         **facts,
@@ -65,8 +69,8 @@ def with_outliers_as_cluster(labels: ArrayLike) -> NDArray[np.int64]:
     return np.where(found < 0, found.max(initial=-1) + 1, found)
 
 
-def _measure_method(cell: Cell, data: LabelledTexts) -> dict[str, Any]:
-    """Fit a method of Shoal."""
+def _measure_method(cell: Cell, data: LabelledTexts, scored: LabelledTexts) -> dict[str, Any]:
+    """Fit a method of Shoal on texts, and sort those to be scored, which may be others."""
     model = find_method(cell.method or "")(**cell.params, random_state=cell.seed)
     encode_seconds = None
     if "representation" in model.get_params():
@@ -79,7 +83,8 @@ def _measure_method(cell: Cell, data: LabelledTexts) -> dict[str, Any]:
     if trace.looks:
         snapshots.take(trace.looks[-1]["stage"], model.transform(data.texts), model.labels_)
     return {
-        "labels": model.labels_,
+        "labels": model.labels_ if scored is data else model.predict(scored.texts),
+        "fitted_scores": None if scored is data else scores(data.labels, model.labels_),
         "start_scores": None if outcome is None else scores(data.labels, model.start_labels_),
         "seconds": seconds,
         "stages": snapshots.stages,
@@ -88,6 +93,7 @@ def _measure_method(cell: Cell, data: LabelledTexts) -> dict[str, Any]:
         "outcome": outcome,
         "trace": trace.looks,
         "pair_similarity": trace.pair_similarity,
+        "topics": topic_facts(model, data.texts),
     }
 
 
@@ -142,7 +148,8 @@ class Trace(Callback):
     looks : list of dict
         ``stage``, ``step``, ``epoch``, ``seconds`` since the start, ``acc``, ``nmi``, ``purity``, the label-free
         signs, and the distances within and between clusters, found (``intra``, ``inter``) and true (``intra_true``,
-        ``inter_true``): SCCL, figure 4. With ``maps`` also ``map``, see :func:`~shoal.bench.maps.text_map`.
+        ``inter_true``): SCCL, figure 4. And ``silhouette``: DECCRL,
+        figure 3. With ``maps`` also ``map``, see :func:`~shoal.bench.maps.text_map`.
     pair_similarity : dict or None
         Cosines between texts and their augmented views before training (SCCL, figure 5): ``mean``, ``n``, and
         ``counts`` in equal bins from 0 to 1; None if no view changes the text.
@@ -182,6 +189,7 @@ class Trace(Callback):
                 "intra_true": float(intra_cluster_distance(embeddings, self.labels)),
                 "inter_true": float(inter_cluster_distance(embeddings, self.labels)),
                 **({"map": text_map(embeddings, labels)} if self.maps else {}),
+                "silhouette": silhouette(embeddings, labels, sample_size=SILHOUETTE_TEXTS).value,
             }
         )
         self._spent += time.perf_counter() - arrived

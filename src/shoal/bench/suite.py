@@ -58,6 +58,8 @@ class Row:
     extras : sequence of str
         What else is measured at the start of its training and after each stage: ``places``,
         ``pairs``, ``ranking``; or at every look: ``maps``.
+    train_share : mapping of data set to float
+        The part of the texts that is fitted; the scores are then those of the others. All, where it is not named.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Row:
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     why_behind: str = ""
     extras: Sequence[str] = ()
+    train_share: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def runnable(self) -> bool:
@@ -85,8 +88,8 @@ class Row:
         wanted = tier.texts(self.cost) if n_texts is None else n_texts
         texts = wanted if wanted is not None and wanted < data_set.n_texts else None
         params = {**self._params(data_set.name, tier), "n_clusters": data_set.n_classes}
-        method = None if self.peer else self.method
-        return Cell(method, params, data_set.name, texts, seed, self.peer, tuple(self.extras))
+        method, share = None if self.peer else self.method, self.train_share.get(data_set.name)
+        return Cell(method, params, data_set.name, texts, seed, self.peer, tuple(self.extras), share)
 
     def _params(self, data_set: str, tier: Tier) -> dict[str, Any]:
         """Return the parameters that are not the method's defaults, so that the same fit has the same key."""
@@ -114,7 +117,7 @@ class Suite:
     title, source : str
         What it shows, and which table of which paper it is.
     kind : str
-        How it is shown: table, curves, bars, strengths, stages, scatter, maps, pairs.
+        How it is shown: table, curves, silhouette, bars, strengths, sweep, stages, scatter, maps, pairs, topics.
     data_sets, metrics : tuple of str
         Its columns.
     rows : tuple of Row

@@ -11,7 +11,10 @@ from shoal.bench.peers import find_peer
 from shoal.errors import ParameterError
 from shoal.methods import find_method
 
-KINDS = ("table", "bars", "curves", "strengths", "stages", "scatter", "maps", "pairs", "topics")
+KINDS = (
+    *("table", "bars", "curves", "silhouette", "strengths", "sweep"),
+    *("stages", "scatter", "maps", "pairs", "topics"),
+)
 COSTS = ("cheap", "dear")
 METRICS = ("acc", "nmi", "ari", "purity")
 EXTRAS = ("places", "pairs", "ranking", "maps")
@@ -41,7 +44,7 @@ SUITE_KEYS = {
 }
 ROW_KEYS = {
     **dict.fromkeys(("name", "method", "cost", "peer", "series", "published_backbone", "why_behind"), "a text"),
-    **dict.fromkeys(("params", "paper", "peer_options"), "a table"),
+    **dict.fromkeys(("params", "paper", "peer_options", "train_share"), "a table"),
     **dict.fromkeys(("paper_for", "published"), "a table of tables"),
     "x": "a number",
     "extras": "a list of texts",
@@ -111,6 +114,7 @@ def _check_row(where: str, row: Content, suite: Content) -> None:
     for metric, figures in row.get("published", {}).items():
         _check_names(where, f"data set of its published {metric}", figures, suite["data_sets"])
         _check_keys(f"{where}: its published {metric}", figures, dict.fromkeys(figures, "a number"), needed=())
+    _check_split(where, row, suite)
     settings = [row.get("params", {}), row.get("paper", {}), *row.get("paper_for", {}).values()]
     try:
         if "method" in row:
@@ -124,6 +128,18 @@ def _check_row(where: str, row: Content, suite: Content) -> None:
         raise ParameterError(f"{where}: {reason}") from reason
     except (TypeError, ValueError) as reason:
         raise ParameterError(f"{where}: a parameter is no text, number, truth value or list ({reason}).") from reason
+
+
+def _check_split(where: str, row: Content, suite: Content) -> None:
+    """Refuse a split that leaves nothing to fit or to score, or that a peer could not keep."""
+    shares = row.get("train_share", {})
+    _check_names(where, "data set of train_share", shares, suite["data_sets"])
+    _check_keys(f"{where}: its train_share", shares, dict.fromkeys(shares, "a number"), needed=())
+    for name, share in shares.items():
+        if not 0 < share < 1:
+            raise ParameterError(f"{where} has train_share = {share} for {name}; pass a part between 0 and 1.")
+    if shares and "peer" in row:
+        raise ParameterError(f"{where} has a train_share but a peer sorts no new texts; leave it away.")
 
 
 def _check_params(method: str, params: Content) -> None:

@@ -224,4 +224,5 @@ class LatentReconstruction(nn.Module):
 
     def forward(self, rows: NDArray[np.int64], h: Tensor, o: Tensor, centers: Tensor) -> Tensor:
         """Return the mean squared distance of h (n, l) to what the auto-encoder makes of it."""
-        return (self.layers(h) - h).square().sum(dim=1).mean()
+        rebuilt: Tensor = self.layers(h)
+        return (rebuilt - h).square().sum(dim=1).mean()

@@ -60,7 +60,7 @@ class InstanceObjective(Objective):
         Starts of k-means.
     """
 
-    views = (LEFT, RIGHT)
+    views: tuple[int, ...] | None = (LEFT, RIGHT)
     centers: Tensor
 
     def __init__(

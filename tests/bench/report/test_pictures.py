@@ -89,7 +89,7 @@ def test_maps_show_every_text_at_every_look_by_cluster(tmp_path, made_suite, mad
         {**record, "trace": [{**look, "epoch": look["step"] // 20, "map": places} for look in record["trace"]]}
         for record in made_records
     ]
-    summary = summary_of(made_suite, records, kind="scatter", data_sets=("agnews", "tweet"))
+    summary = summary_of(made_suite, records, kind="maps", data_sets=("agnews", "tweet"))
     gamma = next(row for row in summary.rows if row.name == "Gamma")
     looks = training_pictures.mapped_looks(summary, gamma, "agnews")
     figure = Figure()
@@ -102,7 +102,7 @@ def test_maps_show_every_text_at_every_look_by_cluster(tmp_path, made_suite, mad
     assert zero.get_facecolor().tolist() != eight.get_facecolor().tolist()
     drawn = draw_pictures(summary, tmp_path, "p", set())
     assert names_of(drawn) == ["made-map-agnews-2.png", "made-map-tweet-2.png", "made-training.png"]
-    assert draw_pictures(summary_of(made_suite, made_records, kind="scatter"), tmp_path, "p", set())  # without maps
+    assert draw_pictures(summary_of(made_suite, made_records, kind="maps"), tmp_path, "p", set())  # without maps
 
 
 def test_a_training_is_drawn_once(tmp_path, made_suite, made_records):
@@ -152,3 +152,27 @@ def test_the_ranks_are_written_out():
     pictures.critical_difference(figure, rank_methods(["a", "b", "c"], [[3, 2, 1]] * 5))
     texts = {text.get_text() for text in figure.get_axes()[0].texts}
     assert {"a  1.00", "b  2.00", "3.00  c"} <= texts
+
+
+def test_a_sweep_is_the_scores_by_x(made_suite, made_records):
+    rows = tuple(replace(row, series="made up", x=float(place)) for place, row in enumerate(made_suite.rows[:3]))
+    figure = Figure()
+    training_pictures.sweep(figure, summary_of(made_suite, made_records, kind="sweep", rows=rows))
+    agnews = figure.get_axes()[0]
+    assert agnews.get_title() == "agnews: ACC"
+    assert agnews.containers[0][0].get_xydata().tolist() == [[0, 72.0], [1, 76.5], [2, 82.0]]
+    assert len(figure.get_axes()) == 2 * 4
+
+
+def test_silhouettes_are_drawn_where_the_trace_has_them(made_suite, made_records, tmp_path):
+    plain = summary_of(made_suite, made_records, kind="silhouette")
+    assert "made-silhouette.png" not in names_of(draw_pictures(plain, tmp_path, "pictures", set()))
+    seen = [
+        {**record, "trace": [{**look, "silhouette": look["step"] / 100} for look in record["trace"]]}
+        for record in made_records
+    ]
+    summary = summary_of(made_suite, seen, kind="silhouette")
+    assert "made-silhouette.png" in names_of(draw_pictures(summary, tmp_path, "pictures", set()))
+    figure = Figure()
+    training_pictures.score_through_training(figure, summary, "silhouette")
+    assert figure.get_axes()[0].lines[0].get_ydata().tolist() == pytest.approx([0.0, 0.2, 0.4])

@@ -24,3 +24,17 @@ def test_a_failure_is_told_once_with_the_sets_it_befell(made_suite, made_records
     ]
     lines = remarks_on(summarise(made_suite, {record["key"]: record for record in failed}))
     assert "Beta, failed: ValueError: made up (agnews, tweet, trec6, yelp)." in lines
+
+
+def test_the_coherence_of_topics_is_told(made_suite, made_records):
+    npmi = {"topics": -0.1, "telling": None, "largest": 0.25, "c_tf_idf": -0.2}
+    told = [
+        {**record, "topics": {"npmi": npmi, "clusters": []}}
+        if (record["cell"]["method"], record["cell"]["data_set"]) == ("sccl", "tweet")
+        else record
+        for record in made_records
+    ]
+    (line,) = [line for line in remarks_on(summarise(made_suite, {r["key"]: r for r in told})) if "NPMI" in line]
+    assert line.startswith("Gamma on tweet")
+    assert "-0.100 for all topics, nan for those that are not general, 0.250" in line
+    assert line.endswith("-0.200 for class-based TF-IDF.")

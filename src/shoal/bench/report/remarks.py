@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from statistics import fmean
+
 from shoal.bench.cell import Cell
 from shoal.bench.report.summary import SuiteSummary
 
 
 def remarks_on(summary: SuiteSummary) -> list[str]:
-    """Return sentences on changed defaults, times without encoding, clusters found, trainings undone, and troubles.
+    """Return sentences on defaults, times without encoding, clusters found, trainings undone, topics, and troubles.
 
     Parameters
     ----------
@@ -23,6 +26,7 @@ def remarks_on(summary: SuiteSummary) -> list[str]:
         *_encoding_lines(summary),
         *_found_lines(summary),
         *_undone_lines(summary),
+        *_coherence_lines(summary),
         *_trouble_lines(summary),
     ]
 
@@ -38,6 +42,25 @@ def _changed_lines(summary: SuiteSummary) -> list[str]:
                 changed |= dict.fromkeys(key for key in {**then, **now} if then.get(key) != now.get(key))
         if changed:
             lines.append(f"{row.name}: some results have other defaults than today's ({', '.join(changed)}).")
+    return lines
+
+
+def _coherence_lines(summary: SuiteSummary) -> list[str]:
+    """Say how well the words of a row's topics go together, beside those of class-based TF-IDF."""
+    lines = []
+    for row in summary.rows:
+        for name in summary.data_sets:
+            found = [record["topics"]["npmi"] for record in summary.of(row, name).records if record.get("topics")]
+            if found:
+                topics, telling, largest, keywords = (
+                    fmean([one[kind] for one in found if one[kind] is not None] or [math.nan])
+                    for kind in ("topics", "telling", "largest", "c_tf_idf")
+                )
+                lines.append(
+                    f"{row.name} on {name}: the mean NPMI of ten words on these texts is {topics:.3f} for all topics, "
+                    f"{telling:.3f} for those that are not general, {largest:.3f} for the largest of each cluster, and "
+                    f"{keywords:.3f} for class-based TF-IDF."
+                )
     return lines
 
 

@@ -13,6 +13,8 @@ from shoal.bench.report.summary import BUILT_IN, Measured, SuiteSummary, backbon
 from shoal.bench.suite import Row, suite_names
 
 NOTHING = "-"
+# As many as table 4 of DECCRL has.
+SHOWN_CLUSTERS = 3
 NAMES = {BUILT_IN: "all-MiniLM-L6-v2, built in", "bow": "word counts", "tfidf": "TF-IDF weights"}
 
 
@@ -43,13 +45,37 @@ def suite_chapter(summary: SuiteSummary, pictures: Sequence[Block]) -> list[Bloc
     pairs = pairs_table(summary) if suite.kind == "pairs" else None
     if pairs is not None:
         blocks += [Heading(3, "Pairs"), pairs]
-    blocks += pictures
+    blocks += [*pictures, *_topic_blocks(summary)]
     if summary.rows:
         blocks += [Heading(3, "Where we fall behind"), *_behind_blocks(summary)]
         blocks += [Heading(3, "What it took"), cost_table(summary), Bullets(_texts_lines(summary))]
     remarks = remarks_on(summary)
     if remarks:
         blocks += [Heading(3, "Remarks"), Bullets(remarks)]
+    return blocks
+
+
+def _topic_blocks(summary: SuiteSummary) -> list[Block]:
+    """Return the topics of the largest clusters, of the first run that has any, where the suite is about topics."""
+    if summary.suite.kind != "topics":
+        return []
+    blocks: list[Block] = []
+    for row in summary.rows:
+        for name in summary.data_sets:
+            record = next((record for record in summary.of(row, name).records if record.get("topics")), None)
+            if record is not None:
+                clusters = sorted(record["topics"]["clusters"], key=lambda cluster: -int(cluster["size"]))
+                rows = [
+                    [
+                        "" if number else cluster["name"],
+                        ", ".join(topic["words"]),
+                        "general" if topic["general"] else "",
+                    ]
+                    for cluster in clusters[:SHOWN_CLUSTERS]
+                    for number, topic in enumerate(cluster["topics"])
+                ]
+                title = f"Topics of {row.name} on {name}, seed {record['cell']['seed']}"
+                blocks += [Heading(3, title), Table(["cluster", "topic", ""], rows, n_names=3)]
     return blocks
 
 

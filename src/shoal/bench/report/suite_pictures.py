@@ -40,6 +40,8 @@ def draw_pictures(summary: SuiteSummary, folder: Path, place: str, shown: set[st
     artist = _Artist(summary, folder, place)
     if summary.suite.kind == "strengths":
         artist.strengths()
+    elif summary.suite.kind == "sweep":
+        artist.sweep()
     elif summary.suite.kind == "bars":
         artist.bars()
     elif summary.suite.kind == "curves":
@@ -50,11 +52,13 @@ def draw_pictures(summary: SuiteSummary, folder: Path, place: str, shown: set[st
         artist.places()
     elif summary.suite.kind == "maps":
         artist.maps()
+    elif summary.suite.kind == "silhouette":
+        artist.silhouette()
     elif summary.suite.kind != "pairs":
         artist.time()
         artist.ranks()
     keys = {record["key"] for cell in summary.measured.values() for record in cell.records if record.get("trace")}
-    if summary.suite.kind != "strengths" and not keys <= shown:
+    if summary.suite.kind not in ("strengths", "sweep") and not keys <= shown:
         artist.training()
         shown |= keys
     return artist.drawn
@@ -126,6 +130,14 @@ class _Artist:
         draw = partial(training_pictures.strengths, summary=self.summary, metric=self.metric)
         self._add("strengths", title, caption, size, draw)
 
+    def sweep(self) -> None:
+        """Draw the scores by a parameter."""
+        title = "The scores by a parameter"
+        caption = f"{title}: {self.summary.suite.title.lower()}; with the standard deviation over the seeds."
+        n_panels = len(self.summary.measured_sets) * len(self.summary.suite.metrics)
+        draw = partial(training_pictures.sweep, summary=self.summary)
+        self._add("sweep", title, caption, pictures.panels_size(n_panels), draw)
+
     def training(self) -> None:
         """Draw a score through training, if the looks at the corpus have it."""
         if not training_pictures.trained_sets(self.summary, self.metric):
@@ -167,6 +179,19 @@ class _Artist:
         )
         size = pictures.panels_size(len(record["stages"]), stages.PLACES_IN_A_LINE)
         self._add("places", title, caption, size, partial(stages.draw_places, record=record))
+
+    def silhouette(self) -> None:
+        """Draw the silhouette through training, if there was any."""
+        names = training_pictures.trained_sets(self.summary, "silhouette")
+        if not names:
+            return
+        title = "Silhouette through training"
+        caption = (
+            f"{title}: of the clusters found, in the space that they are in at the time; the mean of the seeds, and "
+            "the range between them. No label is in it."
+        )
+        draw = partial(training_pictures.score_through_training, summary=self.summary, metric="silhouette")
+        self._add("silhouette", title, caption, pictures.panels_size(len(names)), draw)
 
     def distances(self) -> None:
         """Draw the distances through training, if there was any."""

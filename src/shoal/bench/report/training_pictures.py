@@ -99,6 +99,19 @@ def maps(figure: Figure, looks: Sequence[Mapping[str, Any]], metric: str) -> Non
         panel.set_yticks([])
 
 
+def sweep(figure: Figure, summary: SuiteSummary) -> None:
+    """Draw DECCRL's figure 4: every score by the rows' x, a panel a data set and score."""
+    places = [(name, metric) for metric in summary.suite.metrics for name in summary.measured_sets]
+    grid = panels(figure, len(places))
+    series = list(dict.fromkeys(row.series for row in summary.rows if row.series and row.x is not None))
+    for panel, (name, metric) in zip(grid, places, strict=True):
+        panel.set_title(f"{name}: {metric.upper()}")
+        for place, one in enumerate(series):
+            rows = [row for row in summary.rows if row.series == one and summary.of(row, name).records]
+            _draw_series(panel, summary, rows, name, metric, place)
+    legend_above(figure, grid)
+
+
 def _draw_series(
     panel: Axes, summary: SuiteSummary, rows: Sequence[Row], data_set: str, metric: str, place: int
 ) -> None:
