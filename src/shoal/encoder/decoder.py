@@ -53,6 +53,9 @@ class SentenceDecoder(nn.Module):
     torch.Size([2])
     """
 
+    used: Tensor
+    places: Tensor
+
     def __init__(
         self, encoder: TransformerEncoder, *, n_layers: int | None = None, vocabulary: NDArray[np.int64] | None = None
     ) -> None:
@@ -90,9 +93,6 @@ class SentenceDecoder(nn.Module):
             if isinstance(module, nn.Linear):
                 nn.init.normal_(module.weight, std=spread)
                 nn.init.zeros_(module.bias)
-
-    used: Tensor
-    places: Tensor
 
     def forward(self, z: Tensor, tokens: TokenisedTexts, rows: NDArray[np.int64]) -> Tensor:
         """Return what each text costs to write down from its vector, in nats a token, (len(rows),).
