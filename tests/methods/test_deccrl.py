@@ -367,3 +367,36 @@ def test_known_topics_are_recovered(tmp_path):
         for t in range(2):
             assert max(len({*of_cluster[k], *topics[k, t]} & words) for words in learnt) >= 6
         assert not any(topic.general for topic in model.topics_[found])
+
+
+def test_names_hear_of_the_telling_topics_only(build, monkeypatch):
+    from shoal.clustering import Topic
+    from shoal.methods import base
+
+    topics = [(Topic(("cat", "ran"), 0.6, False), Topic(("file",), 0.4, True)), (Topic(("saw",), 1.0, False),)]
+    heard = []
+    describe = base.describe
+
+    def listening(*arguments, telling, **options):
+        heard.append(telling)
+        return describe(*arguments, telling=telling, **options)
+
+    monkeypatch.setattr(base, "describe", listening)
+    monkeypatch.setattr(TopicReconstruction, "describe", lambda *_: topics)
+    model = build(max_steps=1).fit(TEXTS)
+    assert heard == [[{"cat", "ran"}, {"saw"}]]
+    assert model.topics_ == topics
+
+
+@pytest.mark.slow
+def test_on_the_built_in_model_topics_tell_the_clusters_apart():
+    recipes = ["bake bread with yeast", "bread dough and yeast", "bake a cake with sugar", "sugar in cake dough"] * 4
+    code = ["python list index error", "python function error", "sort a python list", "python function index"] * 4
+    model = DECCRL(n_clusters=2, batch_size=16, epochs=8, n_topics=2, augmentation="virtual").fit(recipes + code)
+    assert len(set(model.labels_[:16])) == len(set(model.labels_[16:])) == 1
+    assert model.labels_[0] != model.labels_[16]
+    best = [topics[0].words[:3] for topics in model.topics_]
+    assert set(best[model.labels_[0]]) <= {"bake", "bread", "yeast", "dough", "cake", "sugar"}
+    assert set(best[model.labels_[16]]) <= {"python", "list", "index", "error", "function", "sort"}
+    unseen = model.predict(["how to bake a loaf of bread", "python raises an error"])
+    assert unseen.tolist() == [model.labels_[0], model.labels_[16]]
