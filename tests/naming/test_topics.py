@@ -48,6 +48,6 @@ def test_one_cluster_has_no_general_topic():
     assert not topics[0].general
 
 
-def test_fewer_words_than_asked_for():
-    (topics,) = describe_topics(np.array([[[0.4, 0.6]]]), np.ones((1, 1)), ["a", "b"], n_words=10)
-    assert topics[0].words == ("b", "a")
+def test_only_words_likelier_than_by_chance():
+    (topics,) = describe_topics(np.array([[[0.3, 0.1, 0.2, 0.4]]]), np.ones((1, 1)), list("abcd"), n_words=10)
+    assert topics[0].words == ("d", "a")

@@ -92,11 +92,11 @@ def gaussian_kl(mean: Tensor, log_variance: Tensor) -> Tensor:
     return 0.5 * (mean.square() + log_variance.exp() - 1 - log_variance)
 
 
-def negative_elbo(nll: Tensor, kl: Tensor, *, kl_weight: float = 1.0, free_bits: float = 0.0) -> Tensor:
-    r"""Mean negative evidence lower bound (DECCRL, eq. 15), with two safeguards against posterior collapse.
+def negative_elbo(nll: Tensor, kl: Tensor, free_bits: float = 0.0) -> Tensor:
+    r"""Mean negative evidence lower bound (DECCRL, eq. 15), with free bits against posterior collapse.
 
     .. math:: \frac{1}{n} \sum_i \mathrm{nll}_i
-        + w \sum_d \max\Big(\frac{1}{n} \sum_i \mathrm{KL}_{id}, \; b\Big)
+        + \sum_d \max\Big(\frac{1}{n} \sum_i \mathrm{KL}_{id}, \; b\Big)
 
     Parameters
     ----------
@@ -104,10 +104,8 @@ def negative_elbo(nll: Tensor, kl: Tensor, *, kl_weight: float = 1.0, free_bits:
         Negative log-likelihood of each text.
     kl : Tensor of shape (n, d)
         Divergence of each text by dimension, as :func:`gaussian_kl` gives it.
-    kl_weight : float, default=1
-        w; 1 is the bound itself, less while it is annealed (Bowman et al. 2016).
     free_bits : float, default=0
-        b: what a dimension may diverge on the mean for nothing, in nats (Kingma et al. 2016).
+        b: what a dimension may diverge on the mean for nothing, in nats (Kingma et al. 2016); 0 is the bound itself.
 
     Returns
     -------
@@ -120,4 +118,4 @@ def negative_elbo(nll: Tensor, kl: Tensor, *, kl_weight: float = 1.0, free_bits:
     >>> negative_elbo(torch.tensor([4.0, 6.0]), torch.tensor([[1.0, 0.0], [2.0, 0.0]])).item()  # 5 + 1.5
     6.5
     """
-    return nll.mean() + kl_weight * kl.mean(dim=0).clamp_min(free_bits).sum()
+    return nll.mean() + kl.mean(dim=0).clamp_min(free_bits).sum()

@@ -91,14 +91,11 @@ class TopicReconstruction(nn.Module):
         How the cluster of a text enters: the mean over all of them, or one that is drawn.
     sharpness : float or None
         s ∝ o^sharpness; None for equation 6.
-    kl_annealing : int
-        Steps over which the weight of the divergence rises to 1.
     free_bits : float
         What a topic's dimension may diverge for nothing, in nats.
     """
 
     words: Tensor
-    steps: Tensor
 
     def __init__(
         self,
@@ -108,24 +105,22 @@ class TopicReconstruction(nn.Module):
         *,
         cluster_sampling: str,
         sharpness: float | None,
-        kl_annealing: int,
         free_bits: float,
     ) -> None:
         super().__init__()
         self.bags = bags
         self.cluster_sampling = cluster_sampling
         self.sharpness = sharpness
-        self.kl_annealing = kl_annealing
         self.free_bits = free_bits
         n_words, width = bags.vectors.shape
         self.register_buffer("words", torch.from_numpy(bags.vectors), persistent=False)
-        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
         self.topic_inputs = nn.Parameter(torch.randn(n_topics, latent_dim))  # u_1 … u_T
         # FC_g, with a hidden layer: a linear one would give every cluster the same topics, moved by one vector
         self.generate = nn.Sequential(
             nn.Linear(2 * latent_dim, 2 * latent_dim), nn.ReLU(), nn.Linear(2 * latent_dim, width)
         )
-        self.infer = nn.Sequential(nn.Linear(n_words, latent_dim), nn.ReLU())
+        # the first layer of the inference part: a linear one on the normalised bag, whose cost follows the words
+        self.infer = nn.EmbeddingBag(n_words, latent_dim, mode="sum")
         self.mean = nn.Linear(latent_dim, n_topics)
         self.log_variance = nn.Linear(latent_dim, n_topics)
 
@@ -152,11 +147,7 @@ class TopicReconstruction(nn.Module):
         x = mean + torch.randn_like(mean) * (0.5 * log_variance).exp()  # eq. 14
         nll = bag_nll(owner, word, count, x.softmax(dim=1), self.topics(centers))  # eq. 12-13
         s = self._selection(o)
-        if self.training:
-            self.steps += 1
-        kl_weight = min(1.0, float(self.steps) / self.kl_annealing) if self.kl_annealing else 1.0
-        kl = gaussian_kl(mean, log_variance)
-        return negative_elbo((s * nll).sum(dim=1), kl, kl_weight=kl_weight, free_bits=self.free_bits)
+        return negative_elbo((s * nll).sum(dim=1), gaussian_kl(mean, log_variance), self.free_bits)
 
     def topics(self, centers: Tensor) -> Tensor:
         """Return the words of every topic of every cluster, (k, t, v) (eq. 10-11)."""
@@ -192,8 +183,9 @@ class TopicReconstruction(nn.Module):
 
     def _posterior(self, owner: Tensor, word: Tensor, count: Tensor, n: int) -> tuple[Tensor, Tensor]:
         """Return μ and log σ² of q(x̂ | normalised bag of words)."""
-        bag = count.new_zeros(n, len(self.words)).index_put((owner, word), count)
-        hidden = self.infer(bag / bag.sum(dim=1, keepdim=True).clamp_min(1))
+        lengths = count.new_zeros(n).index_add(0, owner, count)
+        starts = torch.searchsorted(owner, torch.arange(n, device=owner.device))
+        hidden = self.infer(word, starts, per_sample_weights=count / lengths[owner]).relu()
         return self.mean(hidden), self.log_variance(hidden)
 
     def _entries(self, rows: NDArray[np.int64]) -> tuple[Tensor, Tensor, Tensor]:

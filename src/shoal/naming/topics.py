@@ -28,7 +28,7 @@ def describe_topics(
     vocabulary : sequence of str
         The words.
     n_words : int, default=10
-        How many words to give for each topic.
+        How many words to give for each topic, at the most: only those that are likelier in it than by chance.
 
     Returns
     -------
@@ -45,21 +45,25 @@ def describe_topics(
     [(('excel',), False), (('file',), True)]
     """
     best = np.argsort(-beta, axis=2, kind="stable")[:, :, :n_words]
-    general = _general(best)
+    likely = np.take_along_axis(beta, best, axis=2) > 1 / len(vocabulary)
+    general = _general(best, likely)
     return [
         tuple(
-            Topic(tuple(vocabulary[word] for word in best[k, t]), float(shares[k, t]), bool(general[k, t]))
+            Topic(
+                tuple(vocabulary[word] for word in best[k, t, likely[k, t]]), float(shares[k, t]), bool(general[k, t])
+            )
             for t in np.argsort(-shares[k], kind="stable")
         )
         for k in range(len(beta))
     ]
 
 
-def _general(best: np.ndarray) -> np.ndarray:
-    """Tell of each topic, given by its best words, whether many other clusters have one like it."""
+def _general(best: np.ndarray, likely: np.ndarray) -> np.ndarray:
+    """Tell of each topic, by its best words and which of them count, whether many other clusters have its like."""
     n_clusters, n_topics, n_words = best.shape
     holds = np.zeros((n_clusters * n_topics, best.max(initial=0) + 1), dtype=np.float32)
-    np.put_along_axis(holds, best.reshape(-1, n_words), 1.0, axis=1)
-    alike = (holds @ holds.T >= _ALIKE * n_words).reshape(n_clusters, n_topics, n_clusters, n_topics).any(axis=3)
+    np.put_along_axis(holds, best.reshape(-1, n_words), likely.reshape(-1, n_words), axis=1)
+    alike = holds @ holds.T >= _ALIKE * holds.sum(axis=1, keepdims=True)
+    alike = alike.reshape(n_clusters, n_topics, n_clusters, n_topics).any(axis=3)
     others = alike.sum(axis=2) - 1  # a topic is like itself
     return np.asarray(others >= max(1, _MANY * (n_clusters - 1)))
