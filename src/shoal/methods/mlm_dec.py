@@ -172,8 +172,8 @@ class MLMDEC(TrainedClusterer):
         head is made new.
     pooling : {"mean", "cls"}, default="mean"
         Mean over the tokens, masked ones included, or the first token's state (the ablation of table 2).
-    max_length : int, default=128
-        The most tokens that are read of a text.
+    max_length : int, default=64
+        The most tokens that are read of a text; 128 in the paper, at twice the time for long texts.
     normalize : bool, default=True
         Unit vectors. A departure from the paper, which takes the mean token state as it is: the built-in encoder was
         trained on cosines.
@@ -192,12 +192,13 @@ class MLMDEC(TrainedClusterer):
         a head that came with the backbone.
     n_init : int, default=10
         Starts of the first k-means.
-    batch_size : int, default=16
-        Texts a step.
-    epochs, max_steps : int, default=10 and None
-        Passes over the corpus, and the most steps.
+    batch_size : int, default=64
+        Texts a step; 16 in the paper.
+    epochs, max_steps : int, default=3 and None
+        Passes over the corpus, and the most steps; at most 10 epochs in the paper. Some two hundred steps were enough
+        for the built-in encoder, and several hundred too many (docs/methods/mlm-dec.md).
     learning_rate, head_learning_rate : float, default=3e-5 and 5e-4
-        Of the backbone, and of centres and head; the paper names one, 3e-5.
+        Of the backbone, and of centres and head. The paper names one, 3e-5, for a head that was trained before.
     optimizer, weight_decay, schedule, warmup_steps, clip_norm, accumulate
         See :class:`shoal.training.TrainingOptions`; the paper names none of them.
     trainable_layers : "all" or int, default=2
@@ -242,7 +243,7 @@ class MLMDEC(TrainedClusterer):
         *,
         backbone: str = "builtin",
         pooling: str = "mean",
-        max_length: int = 128,
+        max_length: int = 64,
         normalize: bool = True,
         scale: float = 6.0,
         alpha: float = 1.0,
@@ -250,8 +251,8 @@ class MLMDEC(TrainedClusterer):
         mask_share: float = 0.1,
         warm_up_epochs: int = 1,
         n_init: int = 10,
-        batch_size: int = 16,
-        epochs: int = 10,
+        batch_size: int = 64,
+        epochs: int = 3,
         max_steps: int | None = None,
         learning_rate: float = 3e-5,
         head_learning_rate: float = 5e-4,
