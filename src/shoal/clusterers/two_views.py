@@ -105,7 +105,7 @@ class Evidence:
         The silhouette counts for more. Modularity is read off the graph that smoothing follows and rises with it by
         itself; the silhouette knows nothing of the graph and pays for every text that was moved too far.
         """
-        return max(self.modularity, 0.0) * max(self.silhouette, 0.0) ** SILHOUETTE_EXPONENT
+        return float(max(self.modularity, 0.0) * max(self.silhouette, 0.0) ** SILHOUETTE_EXPONENT)
 
 
 @dataclass(frozen=True)
@@ -173,10 +173,10 @@ class _Partitioner:
     def balanced(self, smoothing: float, rng: np.random.RandomState) -> Vectors:
         """Clusters of nearly equal sizes, let go step by step; or plain k-means."""
         if not self.options.equal_sizes:
-            plain = fit_spherical_kmeans(
-                rows := self._smooth(smoothing), self.n_clusters, rng, n_init=self.options.n_init
-            )
-            return np.eye(self.n_clusters, dtype=np.float32)[plain.scores(rows).argmax(axis=1)]
+            rows = self._smooth(smoothing)
+            plain = fit_spherical_kmeans(rows, self.n_clusters, rng, n_init=self.options.n_init)
+            one_hot: Vectors = np.eye(self.n_clusters, dtype=np.float32)[plain.scores(rows).argmax(axis=1)]
+            return one_hot
         return fit_transport_kmeans(
             self._smooth(smoothing),
             self.n_clusters,

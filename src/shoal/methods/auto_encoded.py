@@ -16,7 +16,7 @@ from safetensors.numpy import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.functional import dropout, mse_loss
 
-from shoal.clusterers import Vectors, fit_kmeans
+from shoal.clusterers import Clusterer, Vectors, fit_kmeans
 from shoal.encoder.auto_encoder import AutoEncoder, VectorEncoder, hidden_sizes, unit_power_scale
 from shoal.errors import ParameterError
 from shoal.methods.checks import check_choices, check_counts, check_positive
@@ -169,6 +169,12 @@ class AutoEncoderClusterer(StagedClusterer, RepresentedClusterer):
     log_to: str | None = None
     random_state: int | np.random.RandomState | None = 0
     cache: bool = True
+
+    @abstractmethod
+    def _final_clusterer(
+        self, stages: Sequence[Stage], vectors: Vectors, rng: np.random.RandomState | None
+    ) -> Clusterer:
+        """Return the clusterer of the trained space."""
 
     @abstractmethod
     def _stages(self, auto_encoder: AutoEncoder, n_texts: int) -> list[Stage]:

@@ -315,8 +315,11 @@ class Shoal(RepresentedClusterer, StagedClusterer):
         }
         check_choices(params, choices)
         check_choices(params, dict.fromkeys(("words", "equal_sizes", "unequal", "co_training"), (True, False)))
-        if isinstance(self.smoothing, str) or not len(self.smoothing) or not all(0 <= s <= 1 for s in self.smoothing):
-            raise ParameterError(f"smoothing={self.smoothing!r} but it must be one or more numbers from 0 to 1.")
+        amounts: Any = self.smoothing
+        if not isinstance(amounts, list | tuple) or not amounts or not all(0 <= amount <= 1 for amount in amounts):
+            raise ParameterError(
+                f"smoothing={self.smoothing!r} but it must be a list of one or more numbers from 0 to 1."
+            )
         check_counts(params, ("max_length", "word_dimensions", "n_neighbors", "smoothing_steps", "n_init"))
         check_positive(params, {"temperature": 0.05})
         if not isinstance(self.sure_share, int | float | np.number) or not 0 < self.sure_share <= 1:

@@ -57,12 +57,6 @@ class StagedClusterer(TextClusterer):
     def _check_parameters(self) -> None:
         """Name the first parameter of the method's own that does not work."""
 
-    @abstractmethod
-    def _final_clusterer(
-        self, stages: Sequence[Stage], vectors: Vectors, rng: np.random.RandomState | None
-    ) -> Clusterer:
-        """Return the clusterer of the trained space; without ``rng`` the one that the training began with."""
-
     def _train(
         self,
         views: CorpusViews | VectorCorpus,
@@ -127,6 +121,12 @@ class TrainedClusterer(StagedClusterer):
     @abstractmethod
     def _stages(self, encoder: nn.Module) -> list[Stage]:
         """Return what is trained, on ``encoder``: ``encoder_`` itself or its last layers."""
+
+    @abstractmethod
+    def _final_clusterer(
+        self, stages: Sequence[Stage], vectors: Vectors, rng: np.random.RandomState | None
+    ) -> Clusterer:
+        """Return the clusterer of the trained space; without ``rng`` the one that the training began with."""
 
     def untrained_encoder(self) -> TransformerEncoder:
         """Return the encoder as it was before training, under the same options."""
