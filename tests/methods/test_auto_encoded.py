@@ -170,6 +170,17 @@ def test_parameters_that_do_not_work_are_named(params, message):
         IDEC(2, **{"representation": "tfidf", **params}).fit(["red apple", "green apple", "fast car", "slow car"])
 
 
+@pytest.mark.slow
+def test_on_the_built_in_encoder_a_text_keeps_its_cluster_in_any_company():
+    fruit, cars = ("apple", "pear", "plum", "cherry"), ("lorry", "car", "van", "bus")
+    texts = [f"a {how} {what}" for kind in (fruit, cars) for what in kind for how in ("red", "big", "new", "old")]
+    model = IDEC(2).fit(texts)
+    assert same_partition(model.start_labels_, np.repeat([0, 1], 16))  # an auto-encoder learns so few by heart
+    assert model.outcome_["end"]["quality"] > model.outcome_["start"]["quality"] - 0.03
+    assert (model.predict(texts) == model.labels_).all()
+    assert [int(model.predict([text])[0]) for text in texts] == model.labels_.tolist()
+
+
 @parametrize_with_checks([method(3, **SMALL, max_steps=20) for method in FAMILY])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
