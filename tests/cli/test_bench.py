@@ -143,13 +143,20 @@ def test_the_plan_of_the_speed_suite(bench):
         (["--jobs", "0"], "mine.toml", 2, "jobs"),
         ([], "sccl-table9", 4, "there is no suite 'sccl-table9'"),
         ([], "nowhere.toml", 3, "cannot be read"),
-        ([], "deccrl-table3", 4, "no row is left to run"),
     ],
 )
 def test_bad_input(bench, arguments, suite, code, message):
     answer = bench(*arguments, suite=suite)
     assert answer.code == code
     assert message in answer.err
+
+
+def test_a_suite_without_a_row_to_run(bench, folder):
+    content = 'title = "t"\nsource = "s"\ndata_sets = ["tweet"]\n[[rows]]\nname = "Later"\n'
+    (folder / "later.toml").write_text(content)
+    answer = bench(suite="later.toml")
+    assert answer.code == 4
+    assert "no row is left to run" in answer.err
 
 
 def test_results_that_cannot_be_written(shoal, folder, monkeypatch):

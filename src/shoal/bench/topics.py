@@ -38,7 +38,7 @@ def topic_facts(model: TextClusterer, texts: Sequence[str]) -> dict[str, Any] | 
     if not topics:
         return None
     documents = [WordCounts.words(text) for text in texts]
-    groups = {
+    groups: dict[str, Sequence[Sequence[str]]] = {
         "topics": [topic.words for topic in topics],
         "telling": [topic.words for topic in topics if not topic.general],
         "largest": [cluster.topics[0].words for cluster in model.clusters_],
