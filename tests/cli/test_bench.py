@@ -152,6 +152,14 @@ def test_bad_input(bench, arguments, suite, code, message):
     assert message in answer.err
 
 
+def test_a_suite_without_a_row_to_run(bench, folder):
+    content = 'title = "t"\nsource = "s"\ndata_sets = ["tweet"]\n[[rows]]\nname = "Later"\n'
+    (folder / "later.toml").write_text(content)
+    answer = bench(suite="later.toml")
+    assert answer.code == 4
+    assert "no row is left to run" in answer.err
+
+
 def test_results_that_cannot_be_written(shoal, folder, monkeypatch):
     monkeypatch.setattr(Runner, "_child", lambda *_: pytest.fail("started"))
     answer = shoal("bench", "--suite", folder / "mine.toml", "--results", folder)

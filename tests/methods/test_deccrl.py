@@ -12,7 +12,7 @@ import shoal
 from shoal.encoder.latent import LatentEncoder
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.errors import DataError, MissingExtraError, ParameterError, RunFolderError
-from shoal.functional import cluster_kl, cross_view_contrast, student_t, target_distribution
+from shoal.functional import cluster_kl, cross_view_contrast, gaussian_kl, student_t, target_distribution
 from shoal.methods.cluster_topics import Bags, LatentReconstruction, TopicReconstruction
 from shoal.methods.deccrl import DECCRL, PRESETS, DECCRLObjective
 from shoal.training import CorpusViews
@@ -186,6 +186,19 @@ def test_bags_hold_frequent_words_that_have_a_vector():
     assert len(Bags.of(TEXTS, 5, "corpus", 2 * L, 0).words) == 5
     with pytest.raises(DataError, match="1 words besides function words have a vector"):
         Bags.of(texts, 1, "corpus", 2 * L, 0)
+
+
+def test_texts_without_a_known_word_cost_nothing_but_the_divergence():
+    texts = [*TEXTS, "qq", "zz"]
+    settings = {"cluster_sampling": "expectation", "sharpness": 8.0, "free_bits": 0.0}
+    model = TopicReconstruction(Bags.of(texts, 100, "corpus", 8, 0), L, T, **settings)
+    centers = torch.randn(K, L)
+    for rows in ([20, 21], [20, 0, 21], [0, 20, 21]):
+        loss = model(np.array(rows), torch.zeros(len(rows), L), torch.full((len(rows), K), 1 / K), centers)
+        assert torch.isfinite(loss)
+    kl = gaussian_kl(model.mean.bias, model.log_variance.bias).sum()
+    empty = model(np.array([20, 21]), torch.zeros(2, L), torch.full((2, K), 1 / K), centers)
+    torch.testing.assert_close(empty, kl)
 
 
 def test_glove_vectors_keep_their_length(build):

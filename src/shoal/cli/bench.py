@@ -175,8 +175,8 @@ def _suites(names: Sequence[str]) -> list[Suite]:
     from shoal.bench.suite import load_suite, suite_names
 
     wanted = dict.fromkeys(name for given in names for name in (suite_names() if given == ALL else [given]))
-    suites = [load_suite(name) for name in wanted]
-    return [suite for suite in suites if suite.runnable or suite.name in names]
+    suites = {name: load_suite(name) for name in wanted}
+    return [suite for name, suite in suites.items() if suite.runnable or name in names]
 
 
 def _seeds(given: str | None) -> tuple[int, ...]:
