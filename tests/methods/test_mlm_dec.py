@@ -312,7 +312,7 @@ def test_presets_are_parameters():
         assert MLMDEC(**preset).get_params().items() >= preset.items()
     paper = MLMDEC(**PRESETS["paper"])
     assert (paper.learning_rate, paper.max_length, paper.batch_size, paper.epochs) == (3e-5, 128, 16, 10)
-    assert (paper.alpha, paper.mask_share, paper.pooling, paper.masked_lm) == (1, 0.1, "mean", 1)
+    assert (paper.alpha, paper.mask_share, paper.pooling, paper.masked_lm) == (1, 0.1, "mean", 1 / paper.batch_size)
     assert (paper.normalize, paper.scale, paper.trainable_layers) == (False, 1, "all")
 
 
