@@ -4,6 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --retries 10 --disable-pip-version-check -c constraints.txt
 
+# The tests run in two processes: one thread each, or they would fight for the cores.
+test fast: export OMP_NUM_THREADS = 1
+
 .PHONY: demo test check fast format clean
 
 demo: $(VENV)/.installed
