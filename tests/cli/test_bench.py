@@ -143,7 +143,6 @@ def test_the_plan_of_the_speed_suite(bench):
         (["--jobs", "0"], "mine.toml", 2, "jobs"),
         ([], "sccl-table9", 4, "there is no suite 'sccl-table9'"),
         ([], "nowhere.toml", 3, "cannot be read"),
-        (["--row", "Tool"], "mine.toml", 4, "no row is left to run"),
     ],
 )
 def test_bad_input(bench, arguments, suite, code, message):
