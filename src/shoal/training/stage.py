@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from shoal.training.guard import REGRET
 from shoal.training.objective import Objective
 from shoal.training.options import TrainingOptions
 
@@ -23,6 +24,8 @@ class Stage:
         Its length; by default what the options say.
     refresh_every : int or "epoch", optional
         Steps after which ``objective.refresh`` is called, or at the end of every epoch; by default never.
+    regret : float
+        How far the quality at the end (see :class:`~shoal.training.Signs`) may be below the best without being undone.
     """
 
     name: str
@@ -30,6 +33,7 @@ class Stage:
     epochs: int | None = None
     max_steps: int | None = None
     refresh_every: int | Literal["epoch"] | None = None
+    regret: float = REGRET
 
     def refresh_due(self, step: int, epoch_over: bool) -> bool:
         """Tell whether the objective is to be refreshed after ``step``."""
