@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -239,9 +241,21 @@ def test_training_that_destroys_the_space_is_undone(build, monkeypatch):
     assert (model.labels_ == model.start_labels_).all()
 
 
+def test_an_adaptation_that_costs_quality_is_undone_but_a_little_is_allowed_later(build, monkeypatch):
+    falling = iter(np.linspace(0.5, 0.4, 30))
+    look = Guard.look
+    monkeypatch.setattr(Guard, "look", lambda *given: replace(look(*given), quality=float(next(falling))))
+    kept = build().fit(TEXTS).outcome_["stages"]
+    assert [stage["rolled_back"] for stage in kept] == [True, False, False]
+    assert kept[0]["kept_step"] == 0
+    falling = iter(np.linspace(0.5, 0.4, 30))
+    assert not build(adaptation_regret=0.03).fit(TEXTS).outcome_["rolled_back"]
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [
+        ({"adaptation_regret": -0.1}, "adaptation_regret=-0.1 but it must be a number from 0 to 1"),
         ({"assign": "vote"}, "assign='vote' is unknown; pass one of kmeans, head"),
         ({"assign": "head", "reducer": "umap"}, "assign='head' but reducer='umap' takes the vectors to where"),
         ({"clustering_weight": 1.2}, "clustering_weight=1.2 but it must be a number from 0 to 1"),

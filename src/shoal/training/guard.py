@@ -127,9 +127,9 @@ class Guard:
             return f"neighbours were torn apart: agreement {start.agreement:.2f}, now {now.agreement:.2f}"
         return ""
 
-    def regret(self, best: Signs, now: Signs) -> str:
+    def regret(self, best: Signs, now: Signs, margin: float = REGRET) -> str:
         """Say why an end without alarm is still worse than the best state; an empty string if it is not."""
-        if now.quality < best.quality - REGRET:
+        if now.quality < best.quality - margin:
             return f"quality fell: {best.quality:.3f} at best, {now.quality:.3f} at the end"
         return ""
 

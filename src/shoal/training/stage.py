@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from shoal.training.guard import REGRET
 from shoal.training.objective import Objective
 from shoal.training.options import TrainingOptions
 
@@ -28,6 +29,8 @@ class Stage:
     watched : bool, default=True
         Whether there are clusters to look at. Off for pre-training: no guard, no early stopping; what the guard
         compares with is then the start of the first stage that is watched.
+    regret : float
+        How far the quality at the end (see :class:`~shoal.training.Signs`) may be below the best without being undone.
     """
 
     name: str
@@ -37,6 +40,7 @@ class Stage:
     refresh_every: int | Literal["epoch"] | None = None
     learning_rate: float | None = None
     watched: bool = True
+    regret: float = REGRET
 
     def refresh_due(self, step: int, epoch_over: bool) -> bool:
         """Tell whether the objective is to be refreshed after ``step``."""

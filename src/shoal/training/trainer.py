@@ -255,7 +255,7 @@ class Trainer:
         state, best = self.state, self.state.best
         reason = state.alarm
         if not reason and state.guard and state.signs and best.signs:
-            reason = state.guard.regret(best.signs, state.signs)
+            reason = state.guard.regret(best.signs, state.signs, stage.regret)
         if reason:
             best.restore(stage.objective)
             state.signs = best.signs
