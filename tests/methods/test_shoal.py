@@ -181,3 +181,19 @@ def test_vectors_cannot_be_taught():
         Shoal(3, effort="balanced").fit(texts, vectors=vectors)
     with pytest.raises(ParameterError, match="effort='slow' is unknown; pass one of fast, balanced, best"):
         Shoal(3, effort="slow").fit(texts)
+
+
+def test_listeners_hear_of_every_text_copies_too(folder):
+    texts, _ = made_texts(12)
+    texts += [text.upper() for text in texts[:5]]
+
+    class Hear(Callback):
+        def __init__(self):
+            self.sizes = set()
+
+        def on_look(self, record, embeddings, labels):
+            self.sizes |= {len(embeddings), len(labels)}
+
+    hear = Hear()
+    Shoal(3, backbone=folder, **TAUGHT).fit(texts, callbacks=[hear])
+    assert hear.sizes == {len(texts)}

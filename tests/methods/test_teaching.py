@@ -30,10 +30,21 @@ class Table(nn.Module):
         return self.vectors[torch.from_numpy(rows)]
 
 
-def objective(sure_share=1.0):
-    made = TeacherObjective(
-        Table(), lambda *_: FOUND, n_texts=4, n_clusters=2, dimension=2, temperature=0.5, sure_share=sure_share
+def untaught(sure_share=1.0, first=(0, 1, 2, 3), copies=(0, 1, 2, 3)):
+    return TeacherObjective(
+        Table(),
+        lambda *_: FOUND,
+        first=np.array(first),
+        copies=np.array(copies),
+        n_clusters=2,
+        dimension=2,
+        temperature=0.5,
+        sure_share=sure_share,
     )
+
+
+def objective(sure_share=1.0):
+    made = untaught(sure_share)
     made.initialise(VECTORS, np.random.RandomState(0))
     return made
 
@@ -56,6 +67,13 @@ def test_only_sure_texts_are_encoded():
     assert taught.encoder.asked == [0, 2]
 
 
+def test_copies_of_a_text_share_its_target_and_do_not_teach():
+    taught = untaught(first=(3, 1, 2, 0), copies=(3, 1, 2, 0, 1))  # the fifth row is the second text again
+    taught.initialise(np.vstack([VECTORS[[3, 1, 2, 0]], VECTORS[1]]), np.random.RandomState(0))
+    np.testing.assert_allclose(taught.targets.numpy(), SOFT[[3, 1, 2, 0, 1]], rtol=1e-6)
+    assert taught.sure.tolist() == [True] * 4 + [False]
+
+
 def test_labels_are_those_of_the_nearest_centre():
     assert objective().labels(VECTORS).tolist() == FOUND.labels.tolist()
 
@@ -76,9 +94,7 @@ def test_a_step_draws_a_text_towards_its_cluster():
 
 def test_a_checkpoint_holds_what_the_teacher_said():
     state = objective(sure_share=0.5).state_dict()
-    again = TeacherObjective(
-        Table(), lambda *_: FOUND, n_texts=4, n_clusters=2, dimension=2, temperature=0.5, sure_share=0.5
-    )
+    again = untaught(sure_share=0.5)
     again.load_state_dict(state)
     assert again.sure.tolist() == [True, False, True, False]
     np.testing.assert_allclose(again.targets.numpy(), SOFT, rtol=1e-6)

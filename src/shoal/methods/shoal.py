@@ -216,7 +216,7 @@ class Shoal(RepresentedClusterer, StagedClusterer):
         self._log("cluster", started, reason=found.reason)
         training: dict[str, Any] | None = None
         if ROUNDS[self.effort]:
-            training, views, found = self._teach(rows, first, views, found, rng)
+            training, views, found = self._teach(rows, first, copies, views, found, rng)
         embedded = np.hstack(views.each)
         heads = [fit_softmax(view, found.labels, self.n_clusters) for view in views.rows(first).each]
         self.clusterer_ = Heads(heads, cluster_means(embedded[first], found.labels, self.n_clusters))
@@ -232,7 +232,13 @@ class Shoal(RepresentedClusterer, StagedClusterer):
         return partition_two_views(views, self.n_clusters, rng, options)
 
     def _teach(
-        self, rows: Rows, first: NDArray[np.int64], views: Views, found: Partition, rng: np.random.RandomState
+        self,
+        rows: Rows,
+        first: NDArray[np.int64],
+        copies: NDArray[np.int64],
+        views: Views,
+        found: Partition,
+        rng: np.random.RandomState,
     ) -> tuple[dict[str, Any], Views, Partition]:
         """Let the partition teach the encoder, round after round; return the outcome, the new views and partition."""
         if rows.texts is None or not isinstance(self.representation_, Frozen):
@@ -241,7 +247,6 @@ class Shoal(RepresentedClusterer, StagedClusterer):
                 "texts without vectors=."
             )
         encoder = cast(TransformerEncoder, self.representation_.encoder)
-        distinct_texts = [rows.texts[i] for i in first]
         distinct = views.rows(first)
         options = self._options(int(rng.randint(np.iinfo(np.int32).max)))
 
@@ -250,7 +255,7 @@ class Shoal(RepresentedClusterer, StagedClusterer):
             return self._partition(replace(distinct, meaning=meaning), generator)
 
         # Of a long text the head teaches: its other chunks have no vector of their own to compare.
-        tokens = CorpusViews.repeated(tokenise(encoder.tokenizer, distinct_texts, self.max_length), 1)
+        tokens = CorpusViews.repeated(tokenise(encoder.tokenizer, rows.texts, self.max_length), 1)
         encoder.to(options.resolve_device())
         trained: nn.Module = encoder
         if options.trainable_layers != ALL_LAYERS:
@@ -261,7 +266,8 @@ class Shoal(RepresentedClusterer, StagedClusterer):
                 TeacherObjective(
                     trained,
                     (lambda *_: found) if number == 0 else teach,
-                    n_texts=len(first),
+                    first=first,
+                    copies=copies,
                     n_clusters=self.n_clusters,
                     dimension=encoder.dimension,
                     temperature=self.temperature,

@@ -26,8 +26,11 @@ class TeacherObjective(Objective):
     encoder : nn.Module
         What is taught.
     teach : callable
-        Takes the encoder's vectors at the stage's start and a generator; returns the partition that teaches.
-    n_texts, n_clusters, dimension : int
+        Takes the encoder's vectors of the distinct texts at the stage's start and a generator; returns the partition
+        of these that teaches.
+    first, copies : ndarray of int
+        The row in which each distinct text stands first, and the distinct text of each row. A text teaches once.
+    n_clusters, dimension : int
         Sizes.
     temperature : float
         Of the cosines.
@@ -44,7 +47,8 @@ class TeacherObjective(Objective):
         encoder: nn.Module,
         teach: Teach,
         *,
-        n_texts: int,
+        first: NDArray[np.int64],
+        copies: NDArray[np.int64],
         n_clusters: int,
         dimension: int,
         temperature: float,
@@ -52,23 +56,27 @@ class TeacherObjective(Objective):
     ) -> None:
         super().__init__(encoder)
         self.teach = teach
+        self.first, self.copies = first, copies
         self.temperature = temperature
         self.sure_share = sure_share
         self.centers = nn.Parameter(torch.zeros(n_clusters, dimension))
         self.register_buffer("mean", torch.zeros(dimension))
-        self.register_buffer("targets", torch.zeros(n_texts, n_clusters))
-        self.register_buffer("sure", torch.zeros(n_texts, dtype=torch.bool))
+        self.register_buffer("targets", torch.zeros(len(copies), n_clusters))
+        self.register_buffer("sure", torch.zeros(len(copies), dtype=torch.bool))
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
         """Ask the teacher; the centres start where its clusters are."""
-        assignment = self.teach(embeddings, rng).assignment
-        mean = embeddings.mean(axis=0)
-        centers = unit_rows(assignment.T @ unit_rows(embeddings - mean))
+        distinct = embeddings[self.first]
+        assignment = self.teach(distinct, rng).assignment
+        mean = distinct.mean(axis=0)
+        centers = unit_rows(assignment.T @ unit_rows(distinct - mean))
+        targets = assignment / assignment.sum(axis=1, keepdims=True)
+        teachers = self.first[sure_rows(assignment, self.sure_share)]
         with torch.no_grad():
             self.mean.copy_(torch.from_numpy(mean))
             self.centers.copy_(torch.from_numpy(centers))
-            self.targets.copy_(torch.from_numpy(assignment / assignment.sum(axis=1, keepdims=True)))
-            self.sure.copy_(torch.from_numpy(sure_rows(assignment, self.sure_share)))
+            self.targets.copy_(torch.from_numpy(targets[self.copies]))
+            self.sure.zero_()[torch.from_numpy(teachers)] = True
 
     def forward(self, batch: Batch) -> dict[str, Tensor]:
         """Return the one term."""
