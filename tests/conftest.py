@@ -8,12 +8,19 @@ import socket
 from itertools import count
 
 import pytest
+import torch
 
 # Read once, when the libraries are imported.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 _CACHE_NUMBERS = count()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread():
+    """Tiny models are faster on one thread, and to the last bit the same only on as many threads as before."""
+    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
 from shoal import metrics
 from shoal.bench import measure as module
@@ -18,14 +17,6 @@ from shoal.methods import find_method
 from tiny_backbone import tiny_backbone
 
 TINY = {"max_steps": 4, "evaluate_every": 2, "batch_size": 16, "tolerance": None, "max_length": 16}
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

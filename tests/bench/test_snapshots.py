@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
 from shoal import metrics
 from shoal.bench import snapshots as module
@@ -18,14 +17,6 @@ from tiny_backbone import tiny_backbone
 
 TINY = {"reclusterings": 1, "max_steps": 2, "batch_size": 16, "max_length": 16, "learning_rate": 1e-3}
 QUESTIONS = QuestionRanking(["red car", "old piano", "red van"], [0], [np.array([1, 2])], [np.array([False, True])])
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 from sklearn.decomposition import PCA
 
 from shoal.clusterers import Neighbours, fit_pca, fit_umap
@@ -105,3 +106,9 @@ def test_umap_that_is_not_installed_names_its_extra(cloud, rng, monkeypatch):
     monkeypatch.setitem(sys.modules, "umap", None)
     with pytest.raises(MissingExtraError, match=r"reducer='umap' needs an optional package; .* 'shoal\[umap\]'"):
         fit_umap(cloud, 2, rng)
+
+
+def test_umap_leaves_the_number_of_threads_alone():
+    before = torch.get_num_threads()
+    fit_umap(np.random.RandomState(0).normal(size=(20, 4)).astype(np.float32), 2, np.random.RandomState(0))
+    assert torch.get_num_threads() == before

@@ -18,14 +18,6 @@ FAMILY = (AEKMeans, DEC, IDEC, DCN)
 SMALL = {"hidden": [8], "pretrain_epochs": 20, "batch_size": 32, "learning_rate": 1e-2, "n_init": 2}
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="module")
 def blobs():
     """Three clouds in twelve dimensions, with the cloud of each row."""

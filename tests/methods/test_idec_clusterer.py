@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 from shoal import TwoStage
 from shoal.methods import idec_clusterer
 from shoal.methods.idec_clusterer import LatentClusters, fit_idec
 from shoal.training import Callback, Trainer
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture

@@ -26,14 +26,6 @@ SMALL = {"batch_size": 8, "epochs": 2, "learning_rate": 1e-4, "head_learning_rat
 ROWS = np.array([3, 12, 0, 7, 15])
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="module")
 def backbone(tmp_path_factory):
     return tiny_backbone(tmp_path_factory.mktemp("backbone"))

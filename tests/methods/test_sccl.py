@@ -24,14 +24,6 @@ TEXTS = [
 SMALL = {"batch_size": 8, "epochs": 2, "learning_rate": 1e-4, "head_learning_rate": 1e-3, "tolerance": None}
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="module")
 def backbone(tmp_path_factory):
     return tiny_backbone(tmp_path_factory.mktemp("backbone"))
@@ -195,7 +187,7 @@ def test_pairs_made_elsewhere_are_used_as_they_are(build, monkeypatch):
     [
         ({"objective": "both"}, "objective='both' is unknown; pass one of joint, contrastive"),
         ({"cluster_loss": "mse"}, "cluster_loss='mse' is unknown"),
-        ({"assign": "vote"}, "assign='vote' is unknown; pass one of kmeans, head"),
+        ({"assign": "vote"}, "assign='vote' is unknown; pass one of kmeans, idec"),
         ({"eta": 0}, "eta=0 but it must be a number > 0"),
         ({"alpha": "one"}, "alpha='one' but it must be a number > 0"),
         ({"temperature": -0.5}, "temperature=-0.5"),

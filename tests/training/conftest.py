@@ -14,15 +14,6 @@ TOOLS = ["hammer", "saw", "drill", "nail", "screw", "wrench"]
 TEXTS = [f"{words[i % 6]} {words[(i * 5 + 1) % 6]}" + " it" * (i % 4) for words in (ANIMALS, TOOLS) for i in range(12)]
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    """Tiny models are faster on one thread, and much faster when the machine is busy."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="session")
 def backbone(tmp_path_factory):
     return tiny_backbone(tmp_path_factory.mktemp("backbone"))

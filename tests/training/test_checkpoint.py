@@ -75,11 +75,7 @@ def assert_same(found, expected):
 
 @pytest.fixture(scope="module")
 def straight(_no_alarm, backbone, gather):
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    result = run(backbone, gather)
-    torch.set_num_threads(threads)
-    return result
+    return run(backbone, gather)
 
 
 @pytest.mark.parametrize("kill", [(1, "one"), (2, "one"), (3, "one"), (6, "one"), (1, "two"), (4, "two"), (6, "two")])

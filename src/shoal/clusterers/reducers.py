@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Protocol, Self
 
 import numpy as np
+import torch
 from sklearn.decomposition import PCA
 
 from shoal.clusterers.base import BLOCK_ROWS, State, Vectors, squared_distances
@@ -123,4 +124,7 @@ def fit_umap(vectors: Vectors, n_components: int, rng: np.random.RandomState, *,
     n_neighbors = min(n_neighbors, len(vectors) - 1)
     seed = int(rng.randint(np.iinfo(np.int32).max))
     model = umap.UMAP(n_neighbors=n_neighbors, n_components=n_components, random_state=seed, n_jobs=1)
-    return Neighbours(vectors, np.asarray(model.fit_transform(vectors), dtype=np.float32), n_neighbors)
+    threads = torch.get_num_threads()
+    places = np.asarray(model.fit_transform(vectors), dtype=np.float32)
+    torch.set_num_threads(threads)  # numba sets the number for all that computes with OpenMP
+    return Neighbours(vectors, places, n_neighbors)

@@ -12,11 +12,11 @@ from shoal.clusterers import Clusterer, Heads, SoftmaxHead, Vectors, cluster_mea
 from shoal.encoder.decoder import SentenceDecoder
 from shoal.errors import ParameterError
 from shoal.functional import target_distribution
+from shoal.methods.reclustered import WITH_HEAD
 from shoal.methods.tsdae import PAPER_TRAINING, TSDAE, DenoisingObjective
 from shoal.training import Batch, Stage, best_kmeans, kmeans_from
 from shoal.training.guard import REGRET
 
-ASSIGNMENTS = ("kmeans", "head")
 # Where a stage's targets Q come from.
 NOWHERE, KMEANS, HEAD = "nowhere", "kmeans", "head"
 
@@ -165,11 +165,9 @@ class ClusterBERT(TSDAE):
         Rounds of stage 2; 1 or 2 in the paper, the better by labels.
     clustering_weight, hardening_weight : float, default=0.8 and 0.75
         λ of stages 2 and 3; 1 leaves the reconstruction out (figure 4).
-    assign : {"kmeans", "head"}, default="kmeans"
-        Final labels by k-means on z, as in table 2, from the head's clusters and from ``n_init`` fresh starts, or
-        by the head.
-    reducer : {"none", "umap"}, default="none"
-        UMAP to ``n_clusters`` + 1 dimensions before the last k-means (table 3).
+    assign : {"kmeans", "head", "idec", "umap+kmeans", "umap+idec"}, default="kmeans"
+        Final labels by k-means on z, as in table 2, from the head's clusters and from ``n_init`` fresh starts; by
+        the head; or by what else table 3 has: IDEC, and UMAP to ``n_clusters`` + 1 dimensions before either.
     n_init : int, default=10
         Starts of every k-means.
     batch_size, learning_rate : int and float, default=64 and 1.6e-4
@@ -211,6 +209,8 @@ class ClusterBERT(TSDAE):
     ['adaptation', 'clustering 1', 'clustering 2', 'hardening']
     """
 
+    assignments = WITH_HEAD
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -231,7 +231,6 @@ class ClusterBERT(TSDAE):
         clustering_weight: float = 0.8,
         hardening_weight: float = 0.75,
         assign: str = "kmeans",
-        reducer: str = "none",
         n_init: int = 10,
         batch_size: int = 64,
         max_steps: int | None = None,
@@ -269,7 +268,6 @@ class ClusterBERT(TSDAE):
         self.clustering_weight = clustering_weight
         self.hardening_weight = hardening_weight
         self.assign = assign
-        self.reducer = reducer
         self.n_init = n_init
         self.batch_size = batch_size
         self.max_steps = max_steps
@@ -322,13 +320,6 @@ class ClusterBERT(TSDAE):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.assign not in ASSIGNMENTS:
-            raise ParameterError(f"assign={self.assign!r} is unknown; pass one of {', '.join(ASSIGNMENTS)}.")
-        if self.assign == HEAD and self.reducer != "none":
-            raise ParameterError(
-                f"assign='head' but reducer={self.reducer!r} takes the vectors to where the head does not reach; "
-                "pass assign='kmeans' or reducer='none'."
-            )
         for name in ("clustering_weight", "hardening_weight", "adaptation_regret"):
             self._check_share(name)
         least = {"adaptation_epochs": 0, "clustering_epochs": 1, "hardening_epochs": 0, "reclusterings": 1}

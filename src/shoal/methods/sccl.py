@@ -15,11 +15,12 @@ from shoal.clusterers.student_t import StudentT
 from shoal.errors import ParameterError
 from shoal.functional import cluster_kl, nt_xent, student_t, target_distribution
 from shoal.methods.augmented import LEFT, ORIGINAL, RIGHT, AugmentedClusterer
+from shoal.methods.checks import check_choices
+from shoal.methods.reclustered import WITH_HEAD, ReclusteredClusterer
 from shoal.training import Batch, CorpusViews, Objective, Stage, best_kmeans, kmeans_from
 
 OBJECTIVES = ("joint", "contrastive", "clustering", "sequential")
 CLUSTER_LOSSES = ("original", "pairs", "alternative1", "alternative2")
-ASSIGNMENTS = ("kmeans", "head")
 
 _PAPER_TRAINING = {
     "normalize": False,
@@ -157,7 +158,7 @@ def needed_views(contrastive: bool, clustering: bool, cluster_loss: str) -> tupl
     return (ORIGINAL,) * on_original + (LEFT, RIGHT) * on_pairs
 
 
-class SCCL(AugmentedClusterer):
+class SCCL(ReclusteredClusterer, AugmentedClusterer):
     """Supporting Clustering with Contrastive Learning.
 
     Minimises, over the mini-batch of M texts and its 2M augmented views (equation 7),
@@ -203,9 +204,9 @@ class SCCL(AugmentedClusterer):
         Share of the words that an augmentation changes; a value in the spec ("wordnet:0.1") wins.
     augmentation_options : dict, optional
         Further parameters of the augmenters, by name.
-    assign : {"kmeans", "head"}, default="kmeans"
+    assign : {"kmeans", "head", "idec", "umap+kmeans", "umap+idec"}, default="kmeans"
         Final labels by k-means on the representation, as the paper reports, from the trained centres and from
-        ``n_init`` fresh starts, or by the clustering head.
+        ``n_init`` fresh starts; by the clustering head; or by IDEC, or UMAP and either (table 3 of ClusterBERT).
     n_init : int, default=10
         Starts of the first k-means and of the last.
     batch_size : int, default=200
@@ -249,6 +250,8 @@ class SCCL(AugmentedClusterer):
     >>> bool((model.predict(texts) == model.labels_).all())
     True
     """
+
+    assignments = WITH_HEAD
 
     def __init__(
         self,
@@ -360,10 +363,8 @@ class SCCL(AugmentedClusterer):
         return cast(SCCLObjective, stages[-1].objective).clusterer(vectors, rng)
 
     def _check_parameters(self) -> None:
-        choices = {"objective": OBJECTIVES, "cluster_loss": CLUSTER_LOSSES, "assign": ASSIGNMENTS}
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise ParameterError(f"{name}={getattr(self, name)!r} is unknown; pass one of {', '.join(allowed)}.")
+        choices = {"objective": OBJECTIVES, "cluster_loss": CLUSTER_LOSSES, "assign": self.assignments}
+        check_choices(self.get_params(deep=False), choices)
         for name in ("eta", "temperature", "alpha", "scale", "projection_dim", "n_init"):
             if isinstance(getattr(self, name), str | None) or not getattr(self, name) > 0:
                 raise ParameterError(f"{name}={getattr(self, name)!r} but it must be a number > 0.")

@@ -11,16 +11,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from shoal.clusterers import Clusterer, Reducer, Vectors, fit_kmeans, fit_umap
+from shoal.clusterers import Clusterer, Vectors, fit_kmeans
 from shoal.encoder.decoder import VOCABULARIES, SentenceDecoder, corpus_vocabulary
 from shoal.encoder.noise import delete_tokens
 from shoal.encoder.tokens import special_tokens
 from shoal.errors import ParameterError
+from shoal.methods.checks import check_choices
 from shoal.methods.inputs import Rows
-from shoal.methods.trained import TrainedClusterer
+from shoal.methods.reclustered import ReclusteredClusterer
 from shoal.training import Batch, CorpusViews, Objective, Stage, best_kmeans, kmeans_from
-
-REDUCERS = ("none", "umap")
 
 PAPER_TRAINING = {
     "pooling": "cls",
@@ -126,7 +125,7 @@ class TSDAEObjective(DenoisingObjective):
         return best_kmeans(embeddings, centers, rng, n_init=self.n_init)
 
 
-class TSDAE(TrainedClusterer):
+class TSDAE(ReclusteredClusterer):
     """Transformer-based Sequential Denoising Auto-Encoder, and k-means on its vectors.
 
     Each step deletes tokens of the texts, encodes what is left, and asks a decoder that sees nothing but the vector
@@ -156,8 +155,9 @@ class TSDAE(TrainedClusterer):
     vocabulary : {"corpus", "full"}, default="corpus"
         The softmax over the tokens that the corpus has, or over all; see
         :class:`~shoal.encoder.decoder.SentenceDecoder`.
-    reducer : {"none", "umap"}, default="none"
-        UMAP to ``n_clusters`` + 1 dimensions before the last k-means (table 3 of ClusterBERT).
+    assign : {"kmeans", "idec", "umap+kmeans", "umap+idec"}, default="kmeans"
+        What makes the final labels of the vectors: k-means or IDEC, on them or on UMAP's ``n_clusters`` + 1
+        dimensions of them (table 3 of ClusterBERT).
     n_init : int, default=10
         Starts of the first k-means and of the last.
     batch_size, learning_rate : int and float, default=64 and 1.6e-4
@@ -197,8 +197,6 @@ class TSDAE(TrainedClusterer):
     True
     """
 
-    reducer_: Reducer | None
-
     def __init__(
         self,
         n_clusters: int = 8,
@@ -211,7 +209,7 @@ class TSDAE(TrainedClusterer):
         deletion: float = 0.6,
         decoder_layers: int | None = 1,
         vocabulary: str = "corpus",
-        reducer: str = "none",
+        assign: str = "kmeans",
         n_init: int = 10,
         batch_size: int = 64,
         epochs: int = 2,
@@ -242,7 +240,7 @@ class TSDAE(TrainedClusterer):
         self.deletion = deletion
         self.decoder_layers = decoder_layers
         self.vocabulary = vocabulary
-        self.reducer = reducer
+        self.assign = assign
         self.n_init = n_init
         self.batch_size = batch_size
         self.epochs = epochs
@@ -265,19 +263,9 @@ class TSDAE(TrainedClusterer):
         self.random_state = random_state
 
     def _fit(self, rows: Rows, rng: np.random.RandomState) -> Vectors:
-        self.reducer_ = None
         vectors = super()._fit(rows, rng)
         del self._corpus  # only the stages needed it
-        if self.reducer == "none":
-            return vectors
-        self.reducer_ = fit_umap(vectors, self.n_clusters + 1, rng)  # K + 1: ClusterBERT, appendix 1.2.2
-        reduced = self.reducer_.transform(vectors)
-        self.clusterer_ = fit_kmeans(reduced, self.n_clusters, rng, n_init=self.n_init)
-        return reduced
-
-    def _embed(self, rows: Rows) -> Vectors:
-        vectors = super()._embed(rows)
-        return vectors if self.reducer_ is None else self.reducer_.transform(vectors)
+        return vectors
 
     def _views(self, texts: list[str], seed: int) -> CorpusViews:
         self._corpus = CorpusViews.repeated(self.encoder_.tokenise(texts), 1)
@@ -309,9 +297,7 @@ class TSDAE(TrainedClusterer):
         return cast(DenoisingObjective, stages[-1].objective).clusterer(vectors, rng)
 
     def _check_parameters(self) -> None:
-        for name, allowed in {"vocabulary": VOCABULARIES, "reducer": REDUCERS}.items():
-            if getattr(self, name) not in allowed:
-                raise ParameterError(f"{name}={getattr(self, name)!r} is unknown; pass one of {', '.join(allowed)}.")
+        check_choices(self.get_params(deep=False), {"vocabulary": VOCABULARIES, "assign": self.assignments})
         self._check_share("deletion")
         for name in ("scale", "n_init"):
             if isinstance(getattr(self, name), str | None) or not getattr(self, name) > 0:

@@ -1,0 +1,61 @@
+"""The ways in which a trained method's vectors become clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import shoal
+from shoal.methods.clusterbert import ClusterBERT
+from shoal.methods.reclustered import ASSIGNMENTS
+from shoal.methods.sccl import SCCL
+from shoal.methods.tsdae import TSDAE
+from shoal.training import Callback
+from tiny_backbone import tiny_backbone
+
+ANIMALS = ["cat", "dog", "horse", "sheep", "goat"]
+TEXTS = [f"the {animal} {verb}" for animal in ANIMALS for verb in ("ran", "slept")]
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory):
+    return tiny_backbone(tmp_path_factory.mktemp("backbone"), ("the", "ran", "slept", *ANIMALS))
+
+
+@pytest.mark.parametrize("assign", ASSIGNMENTS)
+@pytest.mark.parametrize("method", [TSDAE, ClusterBERT, SCCL])
+def test_every_way_keeps_the_promises(method, assign, backbone, tmp_path):
+    options = {"augmentation": "char_swap"} if method is SCCL else {}
+    model = method(2, backbone=backbone, batch_size=5, max_steps=2, assign=assign, **options).fit(TEXTS)
+    assert model.transform(TEXTS).shape == (10, 3 if assign.startswith("umap") else 32)
+    assert model.clusterer_.kind == ("latent-student-t" if assign.endswith("idec") else "centroids")
+    assert (model.predict(TEXTS) == model.labels_).all()
+    assert [int(model.predict([text])[0]) for text in TEXTS[:4]] == model.labels_[:4].tolist()
+    assert (clone(model).fit(TEXTS).labels_ == model.labels_).all()
+    model.save(tmp_path / "model")
+    assert (shoal.load(tmp_path / "model").predict(TEXTS) == model.labels_).all()
+
+
+class KillAt(Callback):
+    """Ends a run at a step, as a power cut would."""
+
+    def __init__(self, stage, step):
+        self.moment = stage, step
+
+    def on_step(self, record):
+        if (record["stage"], record["step"]) == self.moment:
+            raise KeyboardInterrupt
+
+
+def test_killed_within_idec_it_goes_on_to_the_same_end(backbone, tmp_path):
+    def build():
+        return TSDAE(2, backbone=backbone, batch_size=5, max_steps=2, assign="idec")
+
+    whole = build().fit(TEXTS)
+    stages = [record["stage"] for record in whole.history_ if record.get("event") == "step"]
+    pretraining = next(stage for stage in stages if stage != "reconstruction")
+    with pytest.raises(KeyboardInterrupt):
+        build().fit(TEXTS, checkpoints=tmp_path, callbacks=[KillAt(pretraining, stages.count(pretraining) // 2)])
+    resumed = build().fit(TEXTS, checkpoints=tmp_path)
+    np.testing.assert_allclose(resumed.probabilities_, whole.probabilities_, atol=1e-6)
