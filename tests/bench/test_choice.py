@@ -23,6 +23,7 @@ def suites(tmp_path, data):
         '[[rows]]\nname = "BoW"\nmethod = "bow-kmeans"\n'
         '[[rows]]\nname = "Tool"\npeer = "bertopic"\n'
         '[[rows]]\nname = "Later"\n'
+        '[[rows]]\nname = "Sweep"\nmethod = "tfidf-kmeans"\nquick = false\n'
     )
     return [load_suite(str(file))]
 
@@ -38,6 +39,12 @@ def test_peers_are_run_when_they_are_asked_for(suites):
     assert rows() == ["BoW"]
     assert rows(peers=["all"]) == rows(peers=["bertopic"]) == ["BoW", "Tool"]
     assert rows(rows=["Tool"]) == ["Tool"]
+
+
+def test_what_the_quick_tier_leaves_out_is_run_when_it_is_named(suites):
+    assert [row for _, row, _ in chosen(Choice(QUICK, ["topics"], rows=["Sweep"]), suites)] == ["Sweep"]
+    standard = chosen(Choice(TIERS["standard"], ["topics"], seeds=(0,)), suites)
+    assert [row for _, row, _ in standard] == ["BoW", "Sweep"]
 
 
 def test_seeds_and_sizes_win_over_the_tier(suites):

@@ -136,6 +136,16 @@ def test_a_suite_of_ones_own(suite_file, data):
         suite.rows[2].cell(DATA_SETS["tweet"], STANDARD, 0)
 
 
+def test_a_row_that_the_quick_tier_leaves_out(suite_file, data):
+    suite_file.write_text(
+        'title = "t"\nsource = "s"\ndata_sets = ["topics"]\n'
+        '[[rows]]\nname = "A"\nmethod = "bow-kmeans"\n[[rows]]\nname = "B"\nmethod = "tfidf-kmeans"\nquick = false\n'
+    )
+    suite = load_suite(str(suite_file))
+    assert [row.name for row, _ in suite.cells(TIERS["quick"])] == ["A"]
+    assert {row.name for row, _ in suite.cells(STANDARD)} == {"A", "B"}
+
+
 def test_no_such_suite(tmp_path):
     with pytest.raises(ParameterError, match=r"there is no suite 'sccl-table9'; the suites are .*sccl-table1"):
         load_suite("sccl-table9")

@@ -94,7 +94,8 @@ class Choice:
         by_peer = row.peer is None or ALL in self.peers or row.peer in self.peers or row.name in self.rows
         by_name = not self.rows or row.name in self.rows
         by_method = not self.methods or row.method in self.methods
-        return row.runnable and by_peer and by_name and by_method
+        in_tier = row.runs_in(self.tier) or (row.runnable and row.name in self.rows)
+        return in_tier and by_peer and by_name and by_method
 
     def _check_names(self, suites: Sequence[Suite]) -> None:
         """Refuse a name that none of the suites has."""

@@ -20,7 +20,7 @@ from shoal.errors import DataError, ParameterError
 from shoal.methods import find_method
 
 FOLDER = Path(__file__).parent / "suites"
-PAPER = "paper"
+PAPER, QUICK = "paper", "quick"
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,8 @@ class Row:
         ``pairs``, ``ranking``; or at every look: ``maps``.
     train_share : mapping of data set to float
         The part of the texts that is fitted; the scores are then those of the others. All, where it is not named.
+    quick : bool
+        Whether the tier ``quick`` measures it; one end of a sweep and one of its kind are enough there.
     """
 
     name: str
@@ -77,11 +79,16 @@ class Row:
     why_behind: str = ""
     extras: Sequence[str] = ()
     train_share: Mapping[str, float] = field(default_factory=dict)
+    quick: bool = True
 
     @property
     def runnable(self) -> bool:
         """Whether there is something to run."""
         return self.method is not None or self.peer is not None
+
+    def runs_in(self, tier: Tier) -> bool:
+        """Tell whether the tier measures it unasked."""
+        return self.runnable and (self.quick or tier.name != QUICK)
 
     def cell(self, data_set: DataSet, tier: Tier, seed: int, n_texts: int | None = None) -> Cell:
         """Return the fit that this row asks for; ``n_texts`` wins over the tier's."""
@@ -145,13 +152,13 @@ class Suite:
 
     def data_sets_in(self, tier: Tier) -> tuple[str, ...]:
         """Return the data sets that the tier measures."""
-        return self.quick_data_sets if tier.name == "quick" and self.quick_data_sets else self.data_sets
+        return self.quick_data_sets if tier.name == QUICK and self.quick_data_sets else self.data_sets
 
     def cells(self, tier: Tier) -> Iterator[tuple[Row, Cell]]:
         """Yield every cell of the table in this tier, with its row."""
         for name in self.data_sets_in(tier):
             data_set = find_data_set(name)
-            for row in filter(lambda row: row.runnable, self.rows):
+            for row in filter(lambda row: row.runs_in(tier), self.rows):
                 for seed in tier.seeds:
                     yield row, row.cell(data_set, tier, seed)
 

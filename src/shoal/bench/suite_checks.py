@@ -31,6 +31,7 @@ def _all(kind: type, values: Iterable[Any]) -> bool:
 
 _FITS: dict[str, Callable[[Any], bool]] = {
     "a text": lambda value: isinstance(value, str),
+    "true or false": lambda value: isinstance(value, bool),
     "a number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
     "a table": lambda value: isinstance(value, dict),
     "a table of tables": lambda value: isinstance(value, dict) and _all(dict, value.values()),
@@ -47,6 +48,7 @@ ROW_KEYS = {
     **dict.fromkeys(("params", "paper", "peer_options", "train_share"), "a table"),
     **dict.fromkeys(("paper_for", "published"), "a table of tables"),
     "x": "a number",
+    "quick": "true or false",
     "extras": "a list of texts",
 }
 
