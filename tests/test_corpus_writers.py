@@ -150,7 +150,6 @@ class TestWorkbooks:
         assert not names_in(tmp_path)
 
     def test_cells_keep_their_kinds(self, tmp_path):
-        pytest.importorskip("xlsxwriter")
         frame = FRAME.with_columns(
             link=pl.lit("http://a/" + "b" * 3000),
             LINK=pl.lit("=1+1"),
@@ -168,6 +167,5 @@ class TestWorkbooks:
         assert read_table(tmp_path / "a.xlsx")[0]["body"].to_list() == FRAME["body"].to_list()
 
     def test_what_does_not_fit_is_an_error_and_not_cut(self, tmp_path):
-        pytest.importorskip("xlsxwriter")
         with pytest.raises(DataError, match="row 1 of column 'text' does not fit into xlsx"):
             write_table(pl.DataFrame({"text": ["a" * 32768]}), tmp_path / "a.xlsx")

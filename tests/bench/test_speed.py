@@ -348,7 +348,6 @@ def test_every_measure_gives_a_valid_record(measure, backbone, tmp_path, monkeyp
 
 @pytest.mark.usefixtures("few_docstrings")
 def test_encoding_gives_the_vectors_of_sentence_transformer(backbone):
-    pytest.importorskip("sentence_transformers")
     request = requests_for(SpeedOptions(TINY, threads=1, measures=["encode-titles"], backbone=backbone))[0]
     assert measures.take(request)["largest_difference"] < 1e-5
 

@@ -24,8 +24,6 @@ def test_corpus_vectors_have_the_length_asked_for_as_far_as_there_are_words():
 
 @pytest.mark.parametrize("source", ["corpus", "word2vec"])
 def test_too_small_a_corpus_is_refused(source):
-    if source == "word2vec":
-        pytest.importorskip("gensim")
     with pytest.raises(DataError, match="no word occurs twice in the 2 texts"):
         word_vectors(source, ["all different", "words here"])
 
@@ -37,7 +35,6 @@ def test_word2vec_is_an_extra(monkeypatch):
 
 
 def test_word2vec_learns_the_corpus_and_repeats_itself_in_another_process():
-    pytest.importorskip("gensim")
     words, vectors = word_vectors("word2vec", TEXTS, dimension=20, seed=3)
     assert vectors.shape == (len(words), 20)
     program = (

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import networkx
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -33,7 +34,6 @@ def test_of_two_directions_the_mean_counts():
 
 
 def test_equals_networkx():
-    networkx = pytest.importorskip("networkx")
     rng = np.random.default_rng(0)
     weights = np.triu(rng.random((40, 40)) * (rng.random((40, 40)) < 0.2), 1)
     labels = rng.integers(0, 5, size=40)
