@@ -15,6 +15,8 @@ from shoal.bench.suite import Row, suite_names
 NOTHING = "-"
 # As many as table 4 of DECCRL has.
 SHOWN_CLUSTERS = 3
+# Further scores of a record, and what their line is called.
+OTHER_SCORES = {"fitted_scores": "ours, on the texts fitted", "start_scores": "ours, before training"}
 NAMES = {BUILT_IN: "all-MiniLM-L6-v2, built in", "bow": "word counts", "tfidf": "TF-IDF weights"}
 
 
@@ -98,7 +100,7 @@ def score_table(summary: SuiteSummary, metric: str) -> Table | None:
 
 
 def _score_lines(summary: SuiteSummary, row: Row, metric: str) -> list[list[str]]:
-    """Return the lines of a method: published, ours, the difference, and the start of its training."""
+    """Return the lines of a method: published, ours, the difference, and what else was scored."""
     names = summary.data_sets
     lines: list[list[str]] = []
     published = [published_of(row, name, metric) for name in names]
@@ -114,9 +116,10 @@ def _score_lines(summary: SuiteSummary, row: Row, metric: str) -> list[list[str]
     differences = [summary.difference(row, name, metric) for name in names]
     if any(value is not None for value in differences):
         lines.append(["difference", *_figures(differences, signed)])
-    starts = [_start(cell, metric) for cell in cells]
-    if any(value is not None for value in starts):
-        lines.append(["ours, before training", *_figures(starts, one_decimal)])
+    for which, label in OTHER_SCORES.items():
+        others = [_other_mean(cell, which, metric) for cell in cells]
+        if any(value is not None for value in others):
+            lines.append([label, *_figures(others, one_decimal)])
     return _named(row, lines)
 
 
@@ -153,10 +156,10 @@ def _word_for(cell: Measured) -> str:
     return str(cell.troubles[-1]["status"]) if cell.troubles else "not run"
 
 
-def _start(cell: Measured, metric: str) -> float | None:
-    """Return the mean score of the clusters that a training began with."""
-    starts = [record["start_scores"] for record in cell.records if record.get("start_scores")]
-    return statistics.fmean(start[metric] for start in starts) if starts else None
+def _other_mean(cell: Measured, which: str, metric: str) -> float | None:
+    """Return the mean over the seeds of one of the ``OTHER_SCORES``."""
+    scores = [record[which] for record in cell.records if record.get(which)]
+    return statistics.fmean(score[metric] for score in scores) if scores else None
 
 
 def _figures(values: Sequence[float | None], show: Callable[[float], str]) -> list[str]:
