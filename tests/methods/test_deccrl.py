@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from shoal.errors import DataError, MissingExtraError, ParameterError, RunFolder
 from shoal.functional import cluster_kl, cross_view_contrast, gaussian_kl, student_t, target_distribution
 from shoal.methods.cluster_topics import Bags, LatentReconstruction, TopicReconstruction
 from shoal.methods.deccrl import DECCRL, PRESETS, DECCRLObjective
-from shoal.training import CorpusViews
+from shoal.training import CorpusViews, Guard
 from tiny_backbone import tiny_backbone
 
 ANIMALS = ["cat", "dog", "horse", "sheep", "goat", "mouse"]
@@ -234,7 +235,8 @@ def test_every_variant_keeps_the_promises(build, params):
     assert stages == ({"joint"} if params.get("instance_epochs") == 0 else {"instance", "joint"})
     assert model.clusterer_.kind == "student-t"
     assert model.transform(TEXTS).shape == (20, params.get("latent_dim") or 32)
-    has_topics = params.get("reconstruction", "words") == "words"
+    learnt = model.outcome_["stages"][-1]["kept_step"] > 0
+    has_topics = learnt and params.get("reconstruction", "words") == "words"
     assert [len(topics) for topics in model.topics_] == [2 * has_topics] * 2
 
 
@@ -308,6 +310,16 @@ def test_training_that_destroys_the_space_is_undone(build):
     assert model.outcome_["rolled_back"]
     assert model.outcome_["end"]["quality"] >= model.outcome_["start"]["quality"]
     assert (model.labels_ == model.start_labels_).all() == all(s["kept_step"] == 0 for s in model.outcome_["stages"])
+
+
+def test_a_warm_up_that_costs_quality_is_undone_and_a_training_that_is_undone_leaves_no_topics(build, monkeypatch):
+    falling = iter(np.linspace(0.5, 0.4, 60))
+    look = Guard.look
+    monkeypatch.setattr(Guard, "look", lambda *given: replace(look(*given), quality=float(next(falling))))
+    model = build(epochs=30, evaluate_every=2).fit(TEXTS)
+    assert [stage["kept_step"] for stage in model.outcome_["stages"]] == [0, 0]
+    assert model.topics_ == [(), ()]
+    assert all(cluster.name for cluster in model.clusters_)
 
 
 @pytest.mark.parametrize(

@@ -272,7 +272,8 @@ class DECCRL(AugmentedClusterer):
     latent_ : nn.Linear
         FC_e after training.
     topics_ : list of tuple of Topic
-        The topics of each cluster, the largest first; general ones are marked.
+        The topics of each cluster, the largest first; general ones are marked. None at all if the joint training was
+        rolled back to its start: nothing had been learnt then.
     outcome_ : dict
         Label-free signs before and after, and whether and why the training was rolled back.
 
@@ -433,7 +434,8 @@ class DECCRL(AugmentedClusterer):
             return [Stage("joint", joint)]
         instance = InstanceObjective(joint.encoder, **sizes)
         instance.project, instance.centers = joint.project, joint.centers
-        return [Stage("instance", instance, epochs=self.instance_epochs), Stage("joint", joint)]
+        # The warm-up is ours, not the paper's, and knows no clusters: it may not cost any of their quality.
+        return [Stage("instance", instance, epochs=self.instance_epochs, regret=0.0), Stage("joint", joint)]
 
     def _reconstruction(self) -> TopicReconstruction | LatentReconstruction | None:
         """Build what L_RC needs."""
@@ -456,7 +458,8 @@ class DECCRL(AugmentedClusterer):
         objective = cast(DECCRLObjective, stages[-1].objective)
         clusterer = objective.clusterer()
         self._found_topics = [()] * self.n_clusters
-        if isinstance(objective.reconstruction, TopicReconstruction):
+        learnt = self.outcome_["stages"][-1]["kept_step"] > 0
+        if learnt and isinstance(objective.reconstruction, TopicReconstruction):
             labels = clusterer.scores(vectors).argmax(axis=1)
             self._found_topics = objective.reconstruction.eval().describe(objective.centers, labels)
         self._bags = None

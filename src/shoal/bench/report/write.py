@@ -33,7 +33,8 @@ RECORD = (
     "The results are one file, one JSON object a line. `cell` is what was run (method or peer, the parameters that are "
     "not defaults, data set, `n_texts` of the fixed sample or null for all, seed), `settings` every parameter, `key` a "
     "hash of the cell and of the data's checksum `data_sha256`. `scores` are those of the end, `start_scores` those "
-    "before training, `fitted_scores`, where `scores` are of texts never seen, those of the texts fitted; `seconds` is the fit, `encode_seconds` the encoding before it unless the vectors were there "
+    "before training, `fitted_scores`, where `scores` are of texts never seen, those of the texts fitted; `seconds` "
+    "is the fit, `encode_seconds` the encoding before it unless the vectors were there "
     "already, `peak_memory_mb` of the process; `trace` has a look at the corpus per epoch, `outcome` what became of "
     "the training; then `threads`, `versions`, `machine`, `when`. Only `status` ok is shown as a figure."
 )
