@@ -110,6 +110,7 @@ def fit_pca(vectors: Vectors, n_components: int, rng: np.random.RandomState) -> 
 
 def fit_umap(vectors: Vectors, n_components: int, rng: np.random.RandomState, *, n_neighbors: int = 15) -> Neighbours:
     """Uniform manifold approximation (McInnes et al. 2018), by the umap-learn package."""
+    threads = torch.get_num_threads()
     try:
         import umap
     except ImportError as reason:
@@ -124,7 +125,8 @@ def fit_umap(vectors: Vectors, n_components: int, rng: np.random.RandomState, *,
     n_neighbors = min(n_neighbors, len(vectors) - 1)
     seed = int(rng.randint(np.iinfo(np.int32).max))
     model = umap.UMAP(n_neighbors=n_neighbors, n_components=n_components, random_state=seed, n_jobs=1)
-    threads = torch.get_num_threads()
-    places = np.asarray(model.fit_transform(vectors), dtype=np.float32)
-    torch.set_num_threads(threads)  # numba sets the number for all that computes with OpenMP
+    try:
+        places = np.asarray(model.fit_transform(vectors), dtype=np.float32)
+    finally:
+        torch.set_num_threads(threads)  # numba sets the number for all that computes with OpenMP
     return Neighbours(vectors, places, n_neighbors)

@@ -19,6 +19,7 @@ from shoal.encoder.latent import LatentEncoder, load_latent, save_latent
 from shoal.errors import DataError, ParameterError
 from shoal.functional import cluster_kl, cross_view_contrast, student_t, target_distribution
 from shoal.methods.augmented import LEFT, ORIGINAL, RIGHT, AugmentedClusterer
+from shoal.methods.checks import check_choices
 from shoal.methods.cluster_topics import EXPECTATION, GUMBEL, Bags, LatentReconstruction, TopicReconstruction
 from shoal.methods.inputs import Rows
 from shoal.training import Batch, CorpusViews, Objective, Stage, kmeans_from
@@ -485,9 +486,7 @@ class DECCRL(AugmentedClusterer):
 
     def _check_parameters(self) -> None:
         choices = {"reconstruction": RECONSTRUCTIONS, "cluster_sampling": SAMPLINGS}
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise ParameterError(f"{name}={getattr(self, name)!r} is unknown; pass one of {', '.join(allowed)}.")
+        check_choices(self.get_params(deep=False), choices)
         above_zero = ["scale", "temperature", "alpha", "projection_dim", "n_init", "n_topics", "vocabulary_size"]
         above_zero += [name for name in ("latent_dim", "word_dim", "sharpness") if getattr(self, name) is not None]
         for name in above_zero:

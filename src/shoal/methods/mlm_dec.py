@@ -18,6 +18,7 @@ from shoal.encoder.token_states import TokenStatesEncoder
 from shoal.encoder.tokens import TokenisedTexts
 from shoal.errors import ParameterError
 from shoal.functional import cluster_kl, masked_cross_entropy, student_t, target_distribution
+from shoal.methods.checks import check_positive
 from shoal.methods.trained import TrainedClusterer
 from shoal.training import Batch, CorpusViews, Objective, Stage
 
@@ -340,9 +341,7 @@ class MLMDEC(TrainedClusterer):
         return cast(MLMDECObjective, stages[-1].objective).clusterer()
 
     def _check_parameters(self) -> None:
-        for name in ("alpha", "scale", "n_init"):
-            if isinstance(getattr(self, name), str | None) or not getattr(self, name) > 0:
-                raise ParameterError(f"{name}={getattr(self, name)!r} but it must be a number > 0.")
+        check_positive(self.get_params(deep=False), {"alpha": 1, "scale": 6, "n_init": 10})
         weight: Any = self.masked_lm
         if isinstance(weight, str | None) or not weight >= 0:
             raise ParameterError(f"masked_lm={weight!r} but it is a weight; pass a number >= 0.")

@@ -15,7 +15,7 @@ from shoal.clusterers.student_t import StudentT
 from shoal.errors import ParameterError
 from shoal.functional import cluster_kl, nt_xent, student_t, target_distribution
 from shoal.methods.augmented import LEFT, ORIGINAL, RIGHT, AugmentedClusterer
-from shoal.methods.checks import check_choices
+from shoal.methods.checks import check_choices, check_positive
 from shoal.methods.reclustered import WITH_HEAD, ReclusteredClusterer
 from shoal.training import Batch, CorpusViews, Objective, Stage, best_kmeans, kmeans_from
 
@@ -364,10 +364,10 @@ class SCCL(ReclusteredClusterer, AugmentedClusterer):
 
     def _check_parameters(self) -> None:
         choices = {"objective": OBJECTIVES, "cluster_loss": CLUSTER_LOSSES, "assign": self.assignments}
-        check_choices(self.get_params(deep=False), choices)
-        for name in ("eta", "temperature", "alpha", "scale", "projection_dim", "n_init"):
-            if isinstance(getattr(self, name), str | None) or not getattr(self, name) > 0:
-                raise ParameterError(f"{name}={getattr(self, name)!r} but it must be a number > 0.")
+        params = self.get_params(deep=False)
+        check_choices(params, choices)
+        usual = {"eta": 0.1, "temperature": 0.5, "alpha": 1, "scale": 6, "projection_dim": 128, "n_init": 10}
+        check_positive(params, usual)
         if self.objective == "contrastive" and self.assign == "head":
             raise ParameterError(
                 "assign='head' but objective='contrastive' trains no clustering head; pass assign='kmeans'."

@@ -16,7 +16,7 @@ from shoal.encoder.decoder import VOCABULARIES, SentenceDecoder, corpus_vocabula
 from shoal.encoder.noise import delete_tokens
 from shoal.encoder.tokens import special_tokens
 from shoal.errors import ParameterError
-from shoal.methods.checks import check_choices
+from shoal.methods.checks import check_choices, check_positive
 from shoal.methods.inputs import Rows
 from shoal.methods.reclustered import ReclusteredClusterer
 from shoal.training import Batch, CorpusViews, Objective, Stage, best_kmeans, kmeans_from
@@ -297,11 +297,10 @@ class TSDAE(ReclusteredClusterer):
         return cast(DenoisingObjective, stages[-1].objective).clusterer(vectors, rng)
 
     def _check_parameters(self) -> None:
-        check_choices(self.get_params(deep=False), {"vocabulary": VOCABULARIES, "assign": self.assignments})
+        params = self.get_params(deep=False)
+        check_choices(params, {"vocabulary": VOCABULARIES, "assign": self.assignments})
         self._check_share("deletion")
-        for name in ("scale", "n_init"):
-            if isinstance(getattr(self, name), str | None) or not getattr(self, name) > 0:
-                raise ParameterError(f"{name}={getattr(self, name)!r} but it must be a number > 0.")
+        check_positive(params, {"scale": 6, "n_init": 10})
 
     def _check_share(self, name: str) -> None:
         """Refuse what is not a number from 0 to 1."""
