@@ -204,7 +204,12 @@ def test_what_is_there_is_not_fetched_again(site, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "damaged", [b"not gzip", gzip.compress(b"label\ttext\nx\tanother\n"), gzip.compress(LINES.encode())[:-9]]
+    "damaged",
+    [
+        pytest.param(b"not gzip", id="not gzip"),
+        pytest.param(gzip.compress(b"label\ttext\nx\tanother\n", mtime=0), id="other content"),
+        pytest.param(gzip.compress(LINES.encode(), mtime=0)[:-9], id="cut short"),
+    ],
 )
 def test_a_damaged_or_foreign_file_is_replaced(site, tmp_path, monkeypatch, damaged):
     site.put(paths("tweet")[0], LINES.encode())
