@@ -97,6 +97,14 @@ def test_the_strongest_of_the_balanced_partitions_is_taken():
     assert room._choice([plain, half, whole, Evidence(UNEQUAL, 0.1, 0.1)])[0] == "half"
 
 
+def test_smoothing_that_costs_too_much_silhouette_is_not_weighed():
+    plain, torn = Evidence("plain", 0.40, 0.200), Evidence("torn", 0.60, 0.189)
+    assert torn.strength > plain.strength
+    assert room._choice([plain, torn])[0] == "plain"
+    assert room._choice([plain, Evidence("near", 0.60, 0.191)])[0] == "near"
+    assert room._choice([Evidence("less bad", 0.1, -0.2), Evidence("bad", 0.1, -0.3)])[0] == "less bad"
+
+
 def test_co_training_may_cost_a_little_evidence_but_no_more(monkeypatch):
     views, _ = two([40, 30, 20], noise=0.3)
 

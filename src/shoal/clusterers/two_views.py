@@ -29,6 +29,8 @@ Labels = NDArray[np.int64]
 CO_TRAINING_BONUS = 0.02
 # Weight of the silhouette beside the modularity in the strength of a partition.
 SILHOUETTE_EXPONENT = 1.5
+# What smoothing may cost of the silhouette, which knows nothing of the graph: beyond that the graph misleads.
+SMOOTHING_COST = 0.05
 # Sizes after co-training: nearly those before. The unequal branch keeps its own.
 BALANCED_EXPONENT, UNEQUAL_EXPONENT = 0.9, 1.0
 # Steps that move the borders of the linkage's clusters to where the centres are, sizes kept.
@@ -223,7 +225,8 @@ def partition_two_views(
     """Find one partition of rows that are seen in two views.
 
     1. The rows of both views are joined and smoothed over the graph of neighbours in either, not, by half and
-       wholly, and clustered with nearly equal sizes; the strongest evidence decides how far the graph is trusted.
+       wholly, and clustered with nearly equal sizes; the strongest evidence decides how far the graph is trusted,
+       among those that cost the silhouette little.
     2. Clusters of unequal sizes, by linkage on the smoothed rows, are taken if both witnesses prefer them:
        modularity, which knows only the graph, and silhouette, which knows nothing of it.
     3. One round of co-training between the views; kept unless its evidence is weaker.
@@ -315,7 +318,10 @@ def _balanced(smoothing: float) -> str:
 
 def _choice(weighed: Sequence[Evidence]) -> tuple[str, str]:
     """Return the branch to take, and why."""
-    best = max((each for each in weighed if each.branch != UNEQUAL), key=lambda each: each.strength)
+    balanced = [each for each in weighed if each.branch != UNEQUAL]
+    widest = max(each.silhouette for each in balanced)
+    apart = [each for each in balanced if each.silhouette >= widest - SMOOTHING_COST * abs(widest)]
+    best = max(apart, key=lambda each: each.strength)
     unequal = next((each for each in weighed if each.branch == UNEQUAL), None)
     if unequal is None:
         return best.branch, best.branch
