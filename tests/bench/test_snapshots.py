@@ -15,7 +15,14 @@ from shoal.bench.runner import Task, in_order, is_done
 from shoal.methods import find_method
 from tiny_backbone import tiny_backbone
 
-TINY = {"reclusterings": 1, "max_steps": 2, "batch_size": 16, "max_length": 16, "learning_rate": 1e-3}
+TINY = {
+    "reclusterings": 1,
+    "max_steps": 2,
+    "trainable_layers": 1,
+    "batch_size": 16,
+    "max_length": 16,
+    "learning_rate": 1e-3,
+}
 QUESTIONS = QuestionRanking(["red car", "old piano", "red van"], [0], [np.array([1, 2])], [np.array([False, True])])
 
 
@@ -51,6 +58,8 @@ def test_extras_are_measured_when_asked_for_and_change_nothing(cell, monkeypatch
     facts = measure(replace(cell, extras=("places", "pairs", "ranking")), texts)
     plain = measure(cell, texts)
     assert facts["scores"] == plain["scores"]
+    shared = [{name: stage[name] for name in plain["stages"][0]} for stage in facts["stages"]]
+    assert shared == plain["stages"], "to the last bit: the training did not notice"
     assert all(0 <= stage["map"] <= 100 and 0 <= stage["mrr"] <= 100 for stage in facts["stages"])
     places = facts["extras"]["places"]
     assert np.shape(places["stages"]) == (4, 20, 2)

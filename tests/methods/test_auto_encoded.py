@@ -97,10 +97,11 @@ def test_noise_is_fresh_in_training_and_absent_otherwise(blobs):
     torch.testing.assert_close(objective.eval()(batch)["reconstruction"], expected)
 
 
+@pytest.mark.parametrize("method", [DEC, IDEC, DCN])
 @pytest.mark.parametrize("interrupt_at", [2, 7, 14, 20])  # in each stage of the pre-training, and in the clustering
-def test_interrupted_in_any_stage_it_ends_where_it_would_have(interrupt_at, blobs, tmp_path, monkeypatch):
+def test_interrupted_in_any_stage_it_ends_where_it_would_have(method, interrupt_at, blobs, tmp_path, monkeypatch):
     vectors, _ = blobs
-    model = IDEC(3, pretraining="layer-wise", **SMALL, max_steps=6, tolerance=None)
+    model = method(3, pretraining="layer-wise", **SMALL, max_steps=6, tolerance=None)
     whole = clone(model).fit(vectors)
     step, taken = Trainer._step, []
 

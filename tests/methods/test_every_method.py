@@ -136,6 +136,11 @@ def test_who_listens_changes_nothing(build, tmp_path):
 
 def test_one_cluster_and_one_text(build):
     assert build(n_clusters=1).fit(TEXTS).labels_.tolist() == [0] * len(TEXTS)
+    alone = build(n_clusters=1)
+    if "reconstruction" in alone.get_params():
+        alone.set_params(reconstruction="none")  # a topic needs more than the words of one text, and says so
+    lonely = alone.fit(TEXTS[:1])
+    assert lonely.labels_.tolist() == lonely.predict(TEXTS[1:2]).tolist() == [0]
 
 
 @pytest.mark.parametrize(

@@ -232,7 +232,7 @@ def test_a_backbone_without_a_mask_token_is_refused_but_for_what_needs_none(buil
     ).save_pretrained(tmp_path)  # fmt: skip
     with pytest.raises(ModelError, match="has no mask token"):
         build(backbone=str(tmp_path)).fit(TEXTS)
-    assert len(build(backbone=str(tmp_path), masked_lm=False, mask_share=0).fit(TEXTS).labels_) == 20
+    assert len(build(backbone=str(tmp_path), masked_lm=0, mask_share=0).fit(TEXTS).labels_) == 20
 
 
 @pytest.mark.parametrize("trainable_layers", ["all", 1])
@@ -271,7 +271,7 @@ def test_a_run_goes_on_from_its_checkpoints_and_no_other(build, tmp_path):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"masked_lm": -1}, "masked_lm=-1 but it is a weight; pass a number >= 0"),
+        ({"masked_lm": -1}, "masked_lm=-1 but it must be a number >= 0"),
         ({"mask_share": 1.0}, "mask_share=1.0 but it is a share of tokens; pass a value from 0 to below 1"),
         ({"mask_share": "some"}, "mask_share='some'"),
         ({"mask_share": 0}, "mask_share=0 leaves nothing to guess; pass mask_share > 0, or masked_lm=0"),

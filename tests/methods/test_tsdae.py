@@ -121,13 +121,14 @@ def test_the_corpus_vocabulary_is_smaller(build):
     assert sizes["corpus"] == len(corpus_vocabulary(tokens)) < sizes["full"]
 
 
-def test_a_backbone_that_cannot_decode_is_named(build, backbone, monkeypatch):
+@pytest.mark.parametrize("layers", ["all", 1])
+def test_a_backbone_that_cannot_decode_is_named(build, backbone, monkeypatch, layers):
     gpt2 = GPT2Model(GPT2Config(n_layer=1, n_head=2, n_embd=32, vocab_size=120, n_positions=64))
     monkeypatch.setattr(
         "shoal.encoder.transformer.load_backbone", lambda name: (gpt2, AutoTokenizer.from_pretrained(backbone))
     )
     with pytest.raises(ModelError, match="a 'gpt2' backbone cannot decode with its own layers; pass a backbone of"):
-        build(trainable_layers="all").fit(TEXTS)
+        build(trainable_layers=layers).fit(TEXTS)
 
 
 @pytest.mark.parametrize(

@@ -215,6 +215,14 @@ def test_a_run_that_stays_broken_is_ended_and_rolled_back(encoder, views):
     assert all(torch.equal(value, before[name]) for name, value in weights_of(encoder).items())
 
 
+def test_a_broken_stage_that_is_not_watched_keeps_what_it_had(encoder, views):
+    options = TrainingOptions(batch_size=8, epochs=9, learning_rate=1e-3, device="cpu")
+    stage = Stage("poisoned", Poisoned(encoder, lambda n: n > 2), watched=False)
+    (outcome,) = Trainer(views, options, n_clusters=2).run([stage]).outcome["stages"]
+    assert (outcome["steps"], outcome["kept_step"], outcome["rolled_back"]) == (5, 5, False)
+    assert "not finite for 3 steps" in outcome["stopped"]
+
+
 class Witness(Callback):
     """Keeps what it is shown."""
 

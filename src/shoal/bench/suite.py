@@ -155,10 +155,10 @@ class Suite:
         return self.quick_data_sets if tier.name == QUICK and self.quick_data_sets else self.data_sets
 
     def cells(self, tier: Tier) -> Iterator[tuple[Row, Cell]]:
-        """Yield every cell of the table in this tier, with its row."""
-        for name in self.data_sets_in(tier):
+        """Yield every cell that can be asked for in this tier, with its row; unasked it may measure fewer."""
+        for name in self.data_sets:
             data_set = find_data_set(name)
-            for row in filter(lambda row: row.runs_in(tier), self.rows):
+            for row in filter(lambda row: row.runnable, self.rows):
                 for seed in tier.seeds:
                     yield row, row.cell(data_set, tier, seed)
 

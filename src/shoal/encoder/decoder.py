@@ -18,6 +18,23 @@ from shoal.functional.reconstruction import token_nll
 VOCABULARIES = ("full", "corpus")
 
 
+def layers_of(model: Any) -> Any:
+    """Return the part of a backbone that has its layers.
+
+    Raises
+    ------
+    ModelError
+        If they cannot be used to decode.
+    """
+    kind = getattr(model.config, "model_type", "unknown")
+    if kind not in SUPPORTED:
+        raise ModelError(
+            f"a {kind!r} backbone cannot decode with its own layers; pass a backbone of the kinds "
+            f"{', '.join(SUPPORTED)}."
+        )
+    return model.transformer if kind == "distilbert" else model.encoder
+
+
 class SentenceDecoder(nn.Module):
     """Asks a text back from its vector z, token after token, with the text so far at hand (teacher forcing).
 
@@ -61,13 +78,8 @@ class SentenceDecoder(nn.Module):
     ) -> None:
         super().__init__()
         model = encoder.model
-        self._kind = getattr(model.config, "model_type", "unknown")
-        if self._kind not in SUPPORTED:
-            raise ModelError(
-                f"a {self._kind!r} backbone cannot decode with its own layers; pass a backbone of the kinds "
-                f"{', '.join(SUPPORTED)}."
-            )
-        stack = model.transformer if self._kind == "distilbert" else model.encoder
+        stack = layers_of(model)
+        self._kind = model.config.model_type
         n_layers = len(stack.layer) if n_layers is None else n_layers
         if not 1 <= n_layers <= len(stack.layer):
             raise ParameterError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,30 @@ from shoal.progress import progress
 
 LONG_TEXTS = ("truncate", "chunk")
 _SENTENCE_TRANSFORMERS = "sentence_transformers.models"
+
+
+@contextmanager
+def evaluating(module: nn.Module) -> Iterator[None]:
+    """Put a module into evaluation mode; afterwards each of its parts is in the mode that it was in.
+
+    ``train`` would put all parts into one mode, and so switch on the dropout of layers that are held fast.
+
+    Examples
+    --------
+    >>> both = nn.Sequential(nn.Dropout().eval(), nn.Dropout())
+    >>> with evaluating(both):
+    ...     both[1].training
+    False
+    >>> [part.training for part in both]
+    [False, True]
+    """
+    modes = [(part, part.training) for part in module.modules()]
+    module.eval()
+    try:
+        yield
+    finally:
+        for part, training in modes:
+            part.training = training
 
 
 class TransformerEncoder(TokenStatesEncoder):
@@ -135,9 +160,7 @@ class TransformerEncoder(TokenStatesEncoder):
         self.truncated = tokens.truncated
         sums = np.zeros((len(texts), self.dimension), dtype=np.float32)
         weights = np.zeros((len(texts), 1), dtype=np.float32)
-        was_training = self.training
-        self.eval()
-        with torch.inference_mode(), progress("Encoding", len(tokens)) as bar:
+        with evaluating(self), torch.inference_mode(), progress("Encoding", len(tokens)) as bar:
             for group in length_groups(tokens.lengths):
                 length = tokens.lengths[group][:, None].astype(np.float32)
                 vectors = POOLINGS[self.pooling](*self._group_states(tokens, group)).cpu().numpy()
@@ -145,7 +168,6 @@ class TransformerEncoder(TokenStatesEncoder):
                 np.add.at(sums, tokens.owner[group], vectors * length)
                 np.add.at(weights, tokens.owner[group], length)
                 bar.advance(len(group))
-        self.train(was_training)
         means = np.divide(sums, np.maximum(weights, 1), dtype=np.float32)
         if self.normalize:
             means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)

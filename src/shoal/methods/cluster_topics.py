@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,7 +48,7 @@ class Bags:
 
     @classmethod
     def of(cls, texts: Sequence[str], size: int, source: str, dimension: int, seed: int) -> Bags:
-        """Count the ``size`` most frequent words that have a vector; function words are left out.
+        """Count the ``size`` most frequent words besides function words, as far as they have a vector.
 
         Parameters
         ----------
@@ -67,7 +68,10 @@ class Bags:
         # the same words for the vectors as for the counts
         known, table = word_vectors(source, [" ".join(WordCounts.words(text)) for text in texts], dimension, seed)
         row_of = {word: row for row, word in enumerate(known)}
-        counter = WordCounts(max_features=size, stop_words=sorted(stop_words)).fit(texts)
+        counter = WordCounts(max_features=size, stop_words=sorted(stop_words))
+        counter.terms_ = []
+        with suppress(DataError):  # no word at all: said below
+            counter.fit(texts)
         counter.terms_ = [word for word in counter.terms_ if word in row_of]
         if len(counter.terms_) < LEAST_WORDS:
             raise DataError(f"{len(counter.terms_)} words besides function words have a vector; two are the least.")

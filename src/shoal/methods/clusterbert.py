@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from shoal.clusterers import Clusterer, Heads, SoftmaxHead, Vectors, cluster_means, fit_kmeans
 from shoal.encoder.decoder import SentenceDecoder
-from shoal.errors import ParameterError
 from shoal.functional import target_distribution
+from shoal.methods.checks import check_counts, check_shares
 from shoal.methods.reclustered import WITH_HEAD
 from shoal.methods.tsdae import PAPER_TRAINING, TSDAE, DenoisingObjective
 from shoal.training import Batch, Stage, best_kmeans, kmeans_from
@@ -320,10 +320,7 @@ class ClusterBERT(TSDAE):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for name in ("clustering_weight", "hardening_weight", "adaptation_regret"):
-            self._check_share(name)
-        least = {"adaptation_epochs": 0, "clustering_epochs": 1, "hardening_epochs": 0, "reclusterings": 1}
-        for name, smallest in least.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
-                raise ParameterError(f"{name}={value!r} but it must be a whole number >= {smallest}.")
+        params = self.get_params(deep=False)
+        check_shares(params, ("clustering_weight", "hardening_weight", "adaptation_regret"))
+        check_counts(params, ("adaptation_epochs", "hardening_epochs"), least=0)
+        check_counts(params, ("clustering_epochs", "reclusterings"))

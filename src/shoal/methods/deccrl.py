@@ -16,10 +16,10 @@ from shoal.clusterers import Clusterer, Vectors, fit_kmeans
 from shoal.clusterers.student_t import StudentT
 from shoal.clustering import Topic
 from shoal.encoder.latent import LatentEncoder, load_latent, save_latent
-from shoal.errors import DataError, ParameterError
+from shoal.errors import DataError
 from shoal.functional import cluster_kl, cross_view_contrast, student_t, target_distribution
 from shoal.methods.augmented import LEFT, ORIGINAL, RIGHT, AugmentedClusterer
-from shoal.methods.checks import check_choices
+from shoal.methods.checks import check_choices, check_counts, check_not_negative, check_positive, given
 from shoal.methods.cluster_topics import EXPECTATION, GUMBEL, Bags, LatentReconstruction, TopicReconstruction
 from shoal.methods.inputs import Rows
 from shoal.training import Batch, CorpusViews, Objective, Stage, kmeans_from
@@ -485,13 +485,11 @@ class DECCRL(AugmentedClusterer):
         self.latent_ = load_latent(folder)
 
     def _check_parameters(self) -> None:
-        choices = {"reconstruction": RECONSTRUCTIONS, "cluster_sampling": SAMPLINGS}
-        check_choices(self.get_params(deep=False), choices)
-        above_zero = ["scale", "temperature", "alpha", "projection_dim", "n_init", "n_topics", "vocabulary_size"]
-        above_zero += [name for name in ("latent_dim", "word_dim", "sharpness") if getattr(self, name) is not None]
-        for name in above_zero:
-            if isinstance(getattr(self, name), str | None) or not getattr(self, name) > 0:
-                raise ParameterError(f"{name}={getattr(self, name)!r} but it must be a number > 0.")
-        for name in ("cluster_weight", "reconstruction_weight", "free_bits", "instance_epochs"):
-            if isinstance(getattr(self, name), str | None) or not getattr(self, name) >= 0:
-                raise ParameterError(f"{name}={getattr(self, name)!r} but it must be a number >= 0.")
+        params = self.get_params(deep=False)
+        check_choices(params, {"reconstruction": RECONSTRUCTIONS, "cluster_sampling": SAMPLINGS})
+        check_positive(params, {"scale": 6, "temperature": 0.5, "alpha": 1})
+        check_positive(params, dict.fromkeys(given(params, "sharpness"), 8))
+        check_counts(params, ("projection_dim", "n_init", "n_topics", "vocabulary_size"))
+        check_counts(params, given(params, "latent_dim", "word_dim"))
+        check_counts(params, ["instance_epochs"], least=0)
+        check_not_negative(params, ("cluster_weight", "reconstruction_weight", "free_bits"))

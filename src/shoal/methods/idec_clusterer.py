@@ -34,8 +34,8 @@ class LatentClusters:
         The clusters' means among the vectors.
     history : sequence of dict
         How the training went.
-    n_iter : int, default=1
-        How many steps it took.
+    outcome : dict, optional
+        What became of it.
     """
 
     kind: ClassVar[str] = "latent-student-t"
@@ -46,13 +46,14 @@ class LatentClusters:
         head: StudentT,
         centers: Vectors,
         history: Sequence[dict[str, Any]] = (),
-        n_iter: int = 1,
+        outcome: dict[str, Any] | None = None,
     ) -> None:
         self.encoder = encoder
         self.head = head
         self.centers = centers
         self.history = history
-        self.n_iter = n_iter
+        self.outcome = outcome
+        self.n_iter = 1 if outcome is None else int(outcome["stages"][-1]["steps"])
 
     def scores(self, vectors: Vectors) -> NDArray[np.float64]:
         """Return log q of the vectors' codes."""
@@ -83,6 +84,7 @@ def fit_idec(
     n_init: int = 10,
     checkpoints: Path | None = None,
     callbacks: Sequence[Callback] = (),
+    device: str = "auto",
 ) -> LatentClusters:
     """Train IDEC on vectors, with ClusterBERT's values: 150 epochs, Adam at 1e-4, a code of length K + 1.
 
@@ -100,6 +102,8 @@ def fit_idec(
         Starts of k-means.
     checkpoints, callbacks
         As in ``fit``.
+    device : str, default="auto"
+        Where it is trained.
 
     Examples
     --------
@@ -109,12 +113,12 @@ def fit_idec(
     True
     """
     seed = int(rng.randint(np.iinfo(np.int32).max))
-    model = IDEC(n_clusters, **PRESETS["clusterbert"], n_init=n_init, random_state=seed)
+    model = IDEC(n_clusters, **PRESETS["clusterbert"], n_init=n_init, device=device, random_state=seed)
     model.fit(vectors, checkpoints=checkpoints, callbacks=callbacks)
     return LatentClusters(
         model.encoder_,
         cast(StudentT, model.clusterer_),
         cluster_means(vectors, model.labels_, n_clusters),
         model.history_,
-        model.outcome_["stages"][-1]["steps"],
+        model.outcome_,
     )

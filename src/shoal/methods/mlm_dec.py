@@ -18,7 +18,7 @@ from shoal.encoder.token_states import TokenStatesEncoder
 from shoal.encoder.tokens import TokenisedTexts
 from shoal.errors import ParameterError
 from shoal.functional import cluster_kl, masked_cross_entropy, student_t, target_distribution
-from shoal.methods.checks import check_positive
+from shoal.methods.checks import check_counts, check_not_negative, check_positive
 from shoal.methods.trained import TrainedClusterer
 from shoal.training import Batch, CorpusViews, Objective, Stage
 
@@ -341,15 +341,13 @@ class MLMDEC(TrainedClusterer):
         return cast(MLMDECObjective, stages[-1].objective).clusterer()
 
     def _check_parameters(self) -> None:
-        check_positive(self.get_params(deep=False), {"alpha": 1, "scale": 6, "n_init": 10})
-        weight: Any = self.masked_lm
-        if isinstance(weight, str | None) or not weight >= 0:
-            raise ParameterError(f"masked_lm={weight!r} but it is a weight; pass a number >= 0.")
+        params = self.get_params(deep=False)
+        check_positive(params, {"alpha": 1, "scale": 6})
+        check_counts(params, ["n_init"])
+        check_counts(params, ["warm_up_epochs"], least=0)
+        check_not_negative(params, ["masked_lm"])
         share: Any = self.mask_share
         if isinstance(share, str | None) or not 0 <= share < 1:
             raise ParameterError(f"mask_share={share!r} but it is a share of tokens; pass a value from 0 to below 1.")
         if self.masked_lm and not share:
             raise ParameterError("mask_share=0 leaves nothing to guess; pass mask_share > 0, or masked_lm=0.")
-        epochs: Any = self.warm_up_epochs
-        if isinstance(epochs, bool) or not isinstance(epochs, int) or epochs < 0:
-            raise ParameterError(f"warm_up_epochs={epochs!r} but it must be a whole number >= 0.")

@@ -27,6 +27,7 @@ class ReclusteredClusterer(TrainedClusterer):
     assignments: ClassVar[tuple[str, ...]] = ASSIGNMENTS
     assign: str
     n_init: int
+    device: str
     reducer_: Reducer | None
 
     def _fit(self, rows: Rows, rng: np.random.RandomState) -> Vectors:
@@ -44,8 +45,10 @@ class ReclusteredClusterer(TrainedClusterer):
                 n_init=self.n_init,
                 checkpoints=None if self._checkpoints is None else self._checkpoints / "idec",
                 callbacks=self._listeners,
+                device=self.device,
             )
             self.history_ += found.history
+            self.outcome_ = {**self.outcome_, "idec": found.outcome}
             self.clusterer_ = found
         elif reduced:
             self.clusterer_ = fit_kmeans(vectors, self.n_clusters, rng, n_init=self.n_init)

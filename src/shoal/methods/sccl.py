@@ -15,7 +15,7 @@ from shoal.clusterers.student_t import StudentT
 from shoal.errors import ParameterError
 from shoal.functional import cluster_kl, nt_xent, student_t, target_distribution
 from shoal.methods.augmented import LEFT, ORIGINAL, RIGHT, AugmentedClusterer
-from shoal.methods.checks import check_choices, check_positive
+from shoal.methods.checks import check_choices, check_counts, check_positive
 from shoal.methods.reclustered import WITH_HEAD, ReclusteredClusterer
 from shoal.training import Batch, CorpusViews, Objective, Stage, best_kmeans, kmeans_from
 
@@ -366,8 +366,8 @@ class SCCL(ReclusteredClusterer, AugmentedClusterer):
         choices = {"objective": OBJECTIVES, "cluster_loss": CLUSTER_LOSSES, "assign": self.assignments}
         params = self.get_params(deep=False)
         check_choices(params, choices)
-        usual = {"eta": 0.1, "temperature": 0.5, "alpha": 1, "scale": 6, "projection_dim": 128, "n_init": 10}
-        check_positive(params, usual)
+        check_positive(params, {"eta": 0.1, "temperature": 0.5, "alpha": 1, "scale": 6})
+        check_counts(params, ("projection_dim", "n_init"))
         if self.objective == "contrastive" and self.assign == "head":
             raise ParameterError(
                 "assign='head' but objective='contrastive' trains no clustering head; pass assign='kmeans'."

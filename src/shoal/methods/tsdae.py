@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from shoal.clusterers import Clusterer, Vectors, fit_kmeans
-from shoal.encoder.decoder import VOCABULARIES, SentenceDecoder, corpus_vocabulary
+from shoal.encoder.decoder import VOCABULARIES, SentenceDecoder, corpus_vocabulary, layers_of
 from shoal.encoder.noise import delete_tokens
 from shoal.encoder.tokens import special_tokens
-from shoal.errors import ParameterError
-from shoal.methods.checks import check_choices, check_positive
+from shoal.methods.checks import check_choices, check_counts, check_positive, check_shares, given
 from shoal.methods.inputs import Rows
 from shoal.methods.reclustered import ReclusteredClusterer
 from shoal.training import Batch, CorpusViews, Objective, Stage, best_kmeans, kmeans_from
@@ -268,6 +267,7 @@ class TSDAE(ReclusteredClusterer):
         return vectors
 
     def _views(self, texts: list[str], seed: int) -> CorpusViews:
+        layers_of(self.encoder_.model)  # before all else: a backbone that cannot decode is of no use here
         self._corpus = CorpusViews.repeated(self.encoder_.tokenise(texts), 1)
         return self._corpus
 
@@ -299,11 +299,6 @@ class TSDAE(ReclusteredClusterer):
     def _check_parameters(self) -> None:
         params = self.get_params(deep=False)
         check_choices(params, {"vocabulary": VOCABULARIES, "assign": self.assignments})
-        self._check_share("deletion")
-        check_positive(params, {"scale": 6, "n_init": 10})
-
-    def _check_share(self, name: str) -> None:
-        """Refuse what is not a number from 0 to 1."""
-        value = getattr(self, name)
-        if isinstance(value, str | bool | None) or not 0 <= value <= 1:
-            raise ParameterError(f"{name}={value!r} but it must be a number from 0 to 1.")
+        check_shares(params, ["deletion"])
+        check_positive(params, {"scale": 6})
+        check_counts(params, ("n_init", *given(params, "decoder_layers")))

@@ -256,15 +256,16 @@ class Trainer:
         reason = state.alarm
         if not reason and state.guard and state.signs and best.signs:
             reason = state.guard.regret(best.signs, state.signs, stage.regret)
-        if reason:
+        undone = bool(reason) and best.signs is not None  # a stage that is not watched has nothing to go back to
+        if undone:
             best.restore(stage.objective)
             state.signs = best.signs
         outcome = {
             "stage": stage.name,
             "steps": state.step,
-            "kept_step": best.step if reason else state.step,
-            "rolled_back": bool(reason),
-            "reason": reason,
+            "kept_step": best.step if undone else state.step,
+            "rolled_back": undone,
+            "reason": reason if undone else "",
             "stopped": state.ended,
             "start": state.stage_start,
             "end": state.signs.as_dict() if state.signs is not None else {},

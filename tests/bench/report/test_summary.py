@@ -51,10 +51,15 @@ def test_the_tier_with_most_texts_is_shown(made_suite, made_records):
 
 
 def test_quick_is_shown_when_nothing_else_was_run(made_suite, make_record):
-    cells = [cell for row, cell in made_suite.cells(find_tier("quick")) if row.name == "Beta"]
-    summary = summarise(made_suite, known([make_record(cell, scores={"acc": 1.0}) for cell in cells]))
+    cells = {cell.data_set: cell for row, cell in made_suite.cells(find_tier("quick")) if row.name == "Beta"}
+    records = [make_record(cells["tweet"], scores={"acc": 1.0})]
+    summary = summarise(made_suite, known(records))
     assert summary.tier == find_tier("quick")
     assert summary.data_sets == ("tweet",)
+    asked_for = [*records, make_record(cells["yelp"], scores={"acc": 2.0})]
+    more = summarise(made_suite, known(asked_for))
+    assert set(more.data_sets) == {"tweet", "yelp"}, "what was asked for by name is shown too"
+    assert more.of(row_of(made_suite, "Beta"), "yelp").mean("acc") == 2.0
 
 
 def test_encoding_is_charged_to_all_who_use_the_vectors_and_not_to_who_trains(made_suite, made_records):

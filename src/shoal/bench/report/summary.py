@@ -78,8 +78,9 @@ class SuiteSummary:
 
     @property
     def data_sets(self) -> tuple[str, ...]:
-        """The data sets of the tier."""
-        return self.suite.data_sets_in(self.tier)
+        """The data sets of the tier, and others that were asked for by name."""
+        shown = {*self.suite.data_sets_in(self.tier), *(name for _, name in self.measured)}
+        return tuple(name for name in self.suite.data_sets if name in shown)
 
     @property
     def measured_sets(self) -> list[str]:
@@ -189,14 +190,15 @@ def _extent(summary: SuiteSummary) -> tuple[float, float]:
 
 
 def _in_tier(suite: Suite, tier: Tier, known: Mapping[str, Record]) -> SuiteSummary:
-    """Look up the cells of one tier."""
+    """Look up the cells of one tier: those it measures unasked, and any other that has a result."""
     found: dict[tuple[str, str], list[Record]] = {}
-    checksums = {name: find_data_set(name).sha256 for name in suite.data_sets_in(tier)}
     for row, cell in suite.cells(tier):
-        records = found.setdefault((row.name, cell.data_set), [])
-        record = known.get(cell.key(checksums[cell.data_set]))
+        place = row.name, cell.data_set
+        record = known.get(cell.key(find_data_set(cell.data_set).sha256))
         if record is not None:
-            records.append(record)
+            found.setdefault(place, []).append(record)
+        elif row.runs_in(tier) and cell.data_set in suite.data_sets_in(tier):
+            found.setdefault(place, [])
     measured = {
         place: Measured(
             len(tier.seeds),
