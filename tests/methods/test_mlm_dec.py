@@ -156,8 +156,8 @@ def stages_of(model):
     [
         {},
         {"pooling": "cls"},
-        {"masked_lm": False},
-        {"masked_lm": False, "mask_share": 0},
+        {"masked_lm": 0},
+        {"masked_lm": 0, "mask_share": 0},
         {"trainable_layers": "all", "normalize": False, "scale": 1.0},
         {"trainable_layers": "all", "warm_up_epochs": 0, "accumulate": 2},
         {"warm_up_epochs": 2, "tolerance": 0.5},
@@ -289,7 +289,7 @@ def test_parameters_that_do_not_work_are_named(build, params, message):
 
 
 def test_training_that_destroys_the_space_is_undone(build):
-    model = build(trainable_layers="all", learning_rate=0.05, epochs=10, masked_lm=False).fit(TEXTS)
+    model = build(trainable_layers="all", learning_rate=0.05, epochs=10, masked_lm=0).fit(TEXTS)
     assert model.outcome_["rolled_back"]
     assert (model.labels_ == model.start_labels_).all()
 
