@@ -1,6 +1,6 @@
 """Draw the demo's clusters: ``python benchmarks/demo_picture.py`` writes docs/pictures/demo.png.
 
-The map is t-SNE on the encoder's vectors, for the eye only; the colours and names are the clustering's.
+The map is t-SNE on both views of the texts, for the eye only; the colours and names are the clustering's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import matplotlib
 import numpy as np
 from sklearn.manifold import TSNE
 
-from shoal import TwoStage
+from shoal import Shoal
 from shoal.demo_texts import standard_library_texts
 
 matplotlib.use("Agg")
@@ -24,7 +24,7 @@ INK, PAPER = "#22313f", "#fbfaf7"
 def main() -> None:
     demo = standard_library_texts()
     texts = [text.text for text in demo]
-    model = TwoStage(len({text.module for text in demo})).fit(texts)
+    model = Shoal(len({text.module for text in demo})).fit(texts)
     places = TSNE(perplexity=30, metric="cosine", init="pca", random_state=0).fit_transform(model.transform(texts))
     colours = plt.get_cmap("tab20")(np.arange(model.n_clusters_) % 20)
     figure, axes = plt.subplots(figsize=(11, 6.4), dpi=110, facecolor=PAPER)

@@ -19,7 +19,7 @@ Examples:
 
     cat titles.txt | shoal fit - --clusters 8 --out runs/titles --json
 
-    shoal fit queries.jsonl --clusters 30 --set reducer=umap --set n_init=5 --label intent
+    shoal fit queries.jsonl --clusters 30 --set effort=balanced --set n_neighbors=15 --label intent
 """
 
 

@@ -83,7 +83,7 @@ _CLUSTERBERT_WORDS = {"clusterbert": {"max_features": 2000, "stop_words": "engli
 METHODS: dict[str, Method] = {
     "shoal": Method(
         Shoal,
-        "meaning and shared words, two views that correct each other; nothing is fine-tuned",
+        "meaning and shared words, two views that correct each other; fine-tuned if asked for",
         "our own (docs/methods/shoal.md)",
     ),
     "kmeans": Method(
