@@ -81,6 +81,11 @@ class RunFolder:
         """Training states; only in a run that is not whole yet."""
         return self.path / "checkpoints"
 
+    @property
+    def stages(self) -> Path:
+        """Vectors and clusters before each stage of the training, if they were asked for."""
+        return self.path / "stages"
+
     @classmethod
     def open(cls, path: str | Path) -> RunFolder:
         """Return the run at ``path`` after checking that it is ours, whole and unchanged.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -273,3 +274,23 @@ class TestExistingFolder:
         monkeypatch.chdir(tmp_path)
         answer = shoal("fit", tickets, "--text", "body", *FAST, "--out", target)
         assert (answer.code, message in answer.err) == (7, True), answer.err
+
+
+def test_stages_are_kept_when_asked_for(shoal, tickets, tmp_path):
+    backbone = tiny_backbone(tmp_path / "backbone")
+    small = [part for value in ("max_steps=2", "batch_size=10") for part in ("--set", value)]
+    method = ["--method", "clusterbert", "--clusters", 3, "--backbone", backbone, *small]
+    answer = shoal("fit", tickets, "--text", "body", *method, "--stages", "--out", tmp_path / "run")
+    assert answer.code == 0, answer.err
+    names = {"before-adaptation", "before-clustering-1", "before-clustering-2", "before-hardening"}
+    files = {file.stem: file for file in (tmp_path / "run" / "stages").iterdir()}
+    assert files.keys() == names
+    with np.load(files["before-adaptation"]) as start:
+        assert len(start["vectors"]) == len(start["labels"]) == 30
+    sums = json.loads((tmp_path / "run" / "run.json").read_text())["files"]
+    assert "stages/before-hardening.npz" in sums
+    shutil.rmtree(tmp_path / "run")
+    plain = shoal("fit", tickets, "--text", "body", "--method", "tfidf-kmeans", "--clusters", 3, "--stages",
+                  "--out", tmp_path / "run")  # fmt: skip
+    assert plain.code == 0
+    assert "no --stages to keep: nothing was trained" in plain.err

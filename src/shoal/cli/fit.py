@@ -38,6 +38,9 @@ def fit(
     backbone: str | None = typer.Option(None, help="A transformer: builtin, a folder, or a hub name."),
     vectors: Path | None = typer.Option(None, help="A .npy file with one vector a text, used instead of an encoder."),
     pairs: str | None = typer.Option(None, help="Two columns with augmented views of each text, e.g. left,right."),
+    stages: bool = typer.Option(
+        False, "--stages", help="Keep the vectors and clusters before each stage of the training, as stages/*.npz."
+    ),
     seed: int | None = typer.Option(None, help="The random seed.  [default: 0]", show_default=False),
     encoding: str | None = typer.Option(None, help="The file's encoding; found by itself."),
     format: str | None = typer.Option(None, help="The file's format; found by its name or content."),
@@ -56,6 +59,7 @@ def fit(
         raise ParameterError("pass either a FILE to cluster or --resume RUN to go on with an interrupted run.")
     flags = _given(text=text, id=id, label=label, encoding=encoding, format=format, method=method, preset=preset)
     flags |= _given(clusters=clusters, backbone=backbone, vectors=vectors and str(vectors), pairs=pairs, seed=seed)
+    flags |= _given(stages=stages or None)
     flags |= {"set": parse_assignments(set_)} if set_ else {}
     if resume is not None:
         ignored = [*flags, *_given(config=config, out=out, overwrite=overwrite or None)]

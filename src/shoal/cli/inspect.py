@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
-
-if TYPE_CHECKING:
-    from shoal.encoder.transformer import TransformerEncoder
-    from shoal.methods.base import TextClusterer
 
 EXAMPLES = """
 Examples:
@@ -34,7 +30,8 @@ def inspect(
 ) -> None:
     """Look into a run: pairs of texts that training drew together, pushed apart, or left close.
 
-    The cosines are those of the untrained encoder and of the run's own. With classes there are five kinds of pairs,
+    The cosines are those of the untrained encoder and of the run's own; of DEC, IDEC, DCN and AE + k-means those of
+    the vectors that go into the network and of its code. With classes there are five kinds of pairs,
     as in table 5 of ClusterBERT, without three. All pairs of up to 10,000 distinct texts are compared; of more texts a
     fixed random sample of 10,000.
     """
@@ -45,11 +42,9 @@ def inspect(
     from shoal.metrics import moved_pairs
 
     model = load(run)
-    encoder = _encoder(model)
     texts, classes, rows = _texts_of(run, label)
-    untrained = getattr(model, "untrained_encoder", None)
-    after = encoder.encode(texts)
-    before = after if untrained is None else untrained().encode(texts)
+    before, after = model.before_and_after(texts)
+    trained = before is not after
     found = [
         {
             "kind": pair.kind,
@@ -65,28 +60,14 @@ def inspect(
     ]
     compared = min(len(texts), MAX_TEXTS)
     if json:
-        facts = {"run": str(run), "trained": untrained is not None, "n_texts": len(texts), "n_compared": compared}
+        facts = {"run": str(run), "trained": trained, "n_texts": len(texts), "n_compared": compared}
         print_json({**facts, "pairs": found})
         return
     _print(found)
-    if untrained is None:
-        say(f"{type(model).__name__} trains no encoder: nothing has moved.")
+    if not trained:
+        say(f"This run of {type(model).__name__} trained no encoder: nothing has moved.")
     sample = "" if compared == len(texts) else f", a sample of {len(texts)}"
     say(f"All pairs of {compared} distinct texts were compared{sample}.")
-
-
-def _encoder(model: TextClusterer) -> TransformerEncoder:
-    """Return the encoder of a model, or say that it has none."""
-    from shoal.encoder.transformer import TransformerEncoder
-    from shoal.errors import ParameterError
-
-    encoder = getattr(model, "encoder_", None) or getattr(getattr(model, "representation_", None), "encoder", None)
-    if not isinstance(encoder, TransformerEncoder):
-        raise ParameterError(
-            f"this run of {type(model).__name__} has no text encoder whose vectors could move; pass a run of a method "
-            "with a backbone, e.g. clusterbert or sccl."
-        )
-    return encoder
 
 
 def _texts_of(run: Path, label: str | None) -> tuple[list[str], list[str] | None, list[int]]:

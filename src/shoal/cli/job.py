@@ -31,6 +31,7 @@ from shoal.methods.inputs import read_vectors
 from shoal.metrics import scores
 from shoal.run_folder import RunFolder, free_path, partial_path, writing
 from shoal.surroundings import peak_memory_mb
+from shoal.training import StageSnapshots
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers", "safetensors", "polars")
 _KEPT_INPUT = "input.parquet"  # of a run whose source cannot be read again
@@ -48,6 +49,7 @@ class FitJob:
     format: str | None = None
     vectors: str | None = None
     pairs: str | None = None
+    stages: bool = False
     method: str | None = None
     preset: str | None = None
     params: dict[str, Any] = field(default_factory=dict)
@@ -114,9 +116,12 @@ class FitResult:
             said.append(f"{self.notes['replaced_characters']} broken characters were replaced; see --encoding.")
         if self.notes.get("stray_quotes") or self.notes.get("quoting"):
             said.append("The file has unbalanced quotes; they were taken as part of the text.")
+        if self.notes.get("no_stages"):
+            said.append("There are no --stages to keep: nothing was trained.")
         memory = "" if self.peak_memory_mb is None else f", {self.peak_memory_mb:.0f} MB at the most"
         if self.outcome is not None and self.outcome["rolled_back"]:
-            said.append(f"The training made things worse and was rolled back: {self.outcome['reason']}.")
+            training = self.outcome.get("training") or self.outcome
+            said.append(f"The training made things worse and was rolled back: {training['reason']}.")
         elif self.outcome is not None and self.outcome["reason"]:
             said.append(f"Chosen: {self.outcome['reason']}")
         said.append(f"{self.seconds:.1f} s{memory}.")
@@ -172,8 +177,11 @@ def fit_corpus(
             corpus.frame.write_parquet(folder.path / _KEPT_INPUT)
         request = {"job": asdict(job), "data_hash": corpus.content_hash(), "notes": dict(corpus.notes)}
         write_atomically(folder.request, json.dumps(request, indent=2, ensure_ascii=False).encode())
-        model.fit(corpus, **_extra_input(job, model, corpus), checkpoints=folder.checkpoints)
+        listeners = [StageSnapshots(folder.stages)] if job.stages else []
+        model.fit(corpus, **_extra_input(job, model, corpus), checkpoints=folder.checkpoints, callbacks=listeners)
         result = _result(path, name, model, corpus, known, started)
+        if job.stages and not folder.stages.is_dir():
+            result.notes["no_stages"] = True
         _write_run(folder, job, model, corpus, result)
     return result
 

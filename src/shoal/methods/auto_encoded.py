@@ -197,6 +197,11 @@ class AutoEncoderClusterer(StagedClusterer, RepresentedClusterer):
         self.clusterer_ = self._final_clusterer(stages, code, np.random.RandomState(seed))
         return code
 
+    def before_and_after(self, X: Any) -> tuple[Vectors, Vectors]:
+        """Return what goes into the auto-encoder, and its code."""
+        rows = self._rows(X, None)
+        return self._represent(rows), self._embed(rows)
+
     def _embed(self, rows: Rows) -> Vectors:
         return self.encoder_.encode(self._represent(rows))
 

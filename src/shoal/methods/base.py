@@ -158,6 +158,11 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         out[rows.present] = embedded
         return out
 
+    def before_and_after(self, X: Any) -> tuple[Vectors, Vectors]:
+        """Return the vectors of texts before and after training; one array twice if nothing was trained."""
+        vectors = self.transform(X)
+        return vectors, vectors
+
     @property
     def names_(self) -> list[str]:
         """The clusters' names, by number."""

@@ -31,7 +31,7 @@ from shoal.clusterers import (
     unit_rows,
 )
 from shoal.encoder.frozen_layers import FrozenLayersEncoder
-from shoal.encoder.representation import Frozen
+from shoal.encoder.representation import Frozen, make_representation
 from shoal.encoder.token_states import POOLINGS
 from shoal.encoder.tokens import tokenise
 from shoal.encoder.transformer import LONG_TEXTS, TransformerEncoder
@@ -295,6 +295,14 @@ class Shoal(RepresentedClusterer, StagedClusterer):
         if rows.texts is None:
             raise ParameterError("this model was fitted on texts and vectors; pass the texts too.")
         return Views(meaning, self.words_.encode(rows.texts), self.words_.tfidf(rows.texts))
+
+    def before_and_after(self, X: Any) -> tuple[Vectors, Vectors]:
+        """Return the vectors of texts by the encoder as it was before training, and as it is."""
+        rows = self._rows(X, None)
+        after = self._represent(rows)
+        if not ROUNDS[self.effort] or rows.texts is None:
+            return after, after
+        return make_representation("transformer", self._representation_options()).encode(rows.texts), after
 
     def _embed(self, rows: Rows) -> Vectors:
         return np.hstack(self._views(rows, self._represent(rows)).each)

@@ -132,6 +132,11 @@ class TrainedClusterer(StagedClusterer):
         """Return the encoder as it was before training, under the same options."""
         return self._load_encoder(self.backbone)
 
+    def before_and_after(self, X: Any) -> tuple[Vectors, Vectors]:
+        """Return the vectors of texts by the encoder as it was before training, and as it is."""
+        texts = self._rows(X, None).texts or []
+        return self.untrained_encoder().encode(texts), self.encoder_.encode(texts)
+
     def _fit(self, rows: Rows, rng: np.random.RandomState) -> Vectors:
         if rows.texts is None or rows.vectors is not None:
             raise DataError(

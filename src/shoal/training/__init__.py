@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.training.batch import Batch, CorpusViews, VectorBatch, VectorCorpus
-from shoal.training.callbacks import Callback, EarlyStopping, MLflow, TensorBoard, make_writer
+from shoal.training.callbacks import Callback, EarlyStopping, MLflow, StageSnapshots, TensorBoard, make_writer
 from shoal.training.checkpoint import Checkpoints
 from shoal.training.guard import BestState, Guard, Signs
 from shoal.training.objective import Objective
@@ -27,6 +27,7 @@ __all__ = [
     "Objective",
     "Signs",
     "Stage",
+    "StageSnapshots",
     "TensorBoard",
     "Trainer",
     "TrainingOptions",

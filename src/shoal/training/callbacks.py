@@ -47,6 +47,26 @@ class Callback:
         """Undo :meth:`state_dict`."""
 
 
+class StageSnapshots(Callback):
+    """Keeps the vectors and clusters of the texts as each stage found them, one ``.npz`` file a stage.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the files go: ``before-STAGE.npz`` with ``vectors`` and ``labels``.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def on_look(self, record: Record, embeddings: Vectors, labels: NDArray[np.int64]) -> None:
+        """Write the first look of a stage."""
+        if record["step"] == 0:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            name = record["stage"].replace(" ", "-")
+            np.savez_compressed(self.folder / f"before-{name}.npz", vectors=embeddings, labels=labels)
+
+
 class EarlyStopping(Callback):
     """Ends a stage when the clusters have settled: almost no label moved since the last look.
 
