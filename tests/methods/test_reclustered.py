@@ -48,14 +48,24 @@ class KillAt(Callback):
             raise KeyboardInterrupt
 
 
-def test_killed_within_idec_it_goes_on_to_the_same_end(backbone, tmp_path):
-    def build():
-        return TSDAE(2, backbone=backbone, batch_size=5, max_steps=2, assign="idec")
+@pytest.fixture(scope="module")
+def build(backbone):
+    return lambda: TSDAE(2, backbone=backbone, batch_size=5, max_steps=2, assign="idec")
 
-    whole = build().fit(TEXTS)
-    stages = [record["stage"] for record in whole.history_ if record.get("event") == "step"]
-    pretraining = next(stage for stage in stages if stage != "reconstruction")
+
+@pytest.fixture(scope="module")
+def whole(build):
+    return build().fit(TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("stage", "share"),
+    [("reconstruction", 0.5), ("reconstruction", 1), ("pretrain", 0), ("pretrain", 0.5), ("cluster", 0.5)],
+)
+def test_killed_anywhere_up_to_within_idec_it_goes_on_to_the_same_end(build, whole, tmp_path, stage, share):
+    steps = sum(record["stage"] == stage for record in whole.history_ if record.get("event") == "step")
+    moment = KillAt(stage, max(round(share * steps), 1))
     with pytest.raises(KeyboardInterrupt):
-        build().fit(TEXTS, checkpoints=tmp_path, callbacks=[KillAt(pretraining, stages.count(pretraining) // 2)])
+        build().fit(TEXTS, checkpoints=tmp_path, callbacks=[moment])
     resumed = build().fit(TEXTS, checkpoints=tmp_path)
     np.testing.assert_allclose(resumed.probabilities_, whole.probabilities_, atol=1e-6)
