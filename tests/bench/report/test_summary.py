@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from shoal.bench.report.summary import path_through, summarise
@@ -48,6 +50,23 @@ def test_the_tier_with_most_texts_is_shown(made_suite, made_records):
     cheap = [record for record in made_records if record["cell"]["method"] == "bow-kmeans"]
     assert summarise(made_suite, known(cheap)).tier.name == "standard"
     assert summarise(made_suite, known(made_records)).tier.name == "standard"
+
+
+def test_the_tier_with_most_results_wins_over_one_with_more_texts(made_suite, make_record):
+    large = [cell for row, cell in made_suite.cells(find_tier("standard")) if row.name == "Gamma"][:1]
+    small = [cell for row, cell in made_suite.cells(find_tier("quick")) if row.name == "Gamma"][:2]
+    records = [make_record(cell, scores={"acc": 1.0}) for cell in (*large, *small)]
+    assert summarise(made_suite, known(records[:2])).tier.name == "standard", "of equals, that with more texts"
+    assert summarise(made_suite, known(records)).tier.name == "quick"
+
+
+def test_a_result_without_what_the_suite_asks_for_beside_the_scores_does_not_count(made_suite, make_record):
+    rows = tuple(replace(row, extras=("pairs",)) if row.name == "Beta" else row for row in made_suite.rows)
+    suite = replace(made_suite, rows=rows)
+    (cell, *_) = [cell for row, cell in suite.cells(find_tier("quick")) if row.name == "Beta"]
+    without, whole = (make_record(cell, scores={"acc": 1.0}, extras=extras) for extras in ({}, {"pairs": []}))
+    assert not summarise(suite, known([without])).rows
+    assert [row.name for row in summarise(suite, known([whole])).rows] == ["Beta"]
 
 
 def test_quick_is_shown_when_nothing_else_was_run(made_suite, make_record):

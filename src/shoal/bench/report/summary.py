@@ -162,7 +162,7 @@ def encoding_times(records: Iterable[Record]) -> dict[tuple[str, str, int], floa
 
 
 def summarise(suite: Suite, known: Mapping[str, Record]) -> SuiteSummary:
-    """Gather a suite's results in the tier in which the most texts have been clustered.
+    """Gather a suite's results in the tier that has the most of them; of equals, that with the most texts.
 
     Parameters
     ----------
@@ -181,12 +181,13 @@ def summarise(suite: Suite, known: Mapping[str, Record]) -> SuiteSummary:
     return best if best.rows else _in_tier(suite, find_tier(DEFAULT_TIER), known)
 
 
-def _extent(summary: SuiteSummary) -> tuple[float, float]:
-    """Return the texts clustered, and for a tie the share of the tier that is done."""
+def _extent(summary: SuiteSummary) -> tuple[int, float, float]:
+    """Return the number of results, for a tie the texts clustered, and then the share of the tier that is done."""
     cells = summary.measured.values()
+    results = sum(bool(cell.records) for cell in cells)
     texts = sum(record["n_texts"] for cell in cells for record in cell.records)
     done, wanted = sum(len(cell.records) for cell in cells), sum(cell.n_seeds for cell in cells)
-    return texts, done / wanted if wanted else 0.0
+    return results, texts, done / wanted if wanted else 0.0
 
 
 def _in_tier(suite: Suite, tier: Tier, known: Mapping[str, Record]) -> SuiteSummary:
@@ -195,7 +196,7 @@ def _in_tier(suite: Suite, tier: Tier, known: Mapping[str, Record]) -> SuiteSumm
     for row, cell in suite.cells(tier):
         place = row.name, cell.data_set
         record = known.get(cell.key(find_data_set(cell.data_set).sha256))
-        if record is not None:
+        if record is not None and all((record.get("extras") or {}).get(extra) is not None for extra in cell.extras):
             found.setdefault(place, []).append(record)
         elif row.runs_in(tier) and cell.data_set in suite.data_sets_in(tier):
             found.setdefault(place, [])
