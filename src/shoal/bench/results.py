@@ -161,6 +161,11 @@ def _is_record(content: Mapping[str, Any]) -> bool:
     return known and isinstance(content.get("key"), str)
 
 
+def extras_of(record: Record | None) -> set[str]:
+    """Return the extras that a record has."""
+    return set((record or {}).get("extras") or ())
+
+
 def key_of(content: Mapping[str, Any], data_sha256: str = "") -> str:
     """Return what names some plain values, and the data if they are about data, in the results."""
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)

@@ -24,7 +24,7 @@ from filelock import BaseFileLock, FileLock, Timeout
 
 from shoal.bench.cell import Cell, blank_record
 from shoal.bench.child import child_environment, record_of
-from shoal.bench.results import FAILED, OK, UNAVAILABLE, Record, Results
+from shoal.bench.results import FAILED, OK, UNAVAILABLE, Record, Results, extras_of
 from shoal.cache import cache_folder
 from shoal.progress import progress
 
@@ -131,11 +131,6 @@ def is_done(task: Task, known: dict[str, Record]) -> bool:
         return False
     then, now = record.get("settings", {}), task.cell.settings()
     return all(then[name] == now[name] for name in then.keys() & now.keys())
-
-
-def extras_of(record: Record | None) -> set[str]:
-    """Return the extras that a record has."""
-    return set((record or {}).get("extras") or ())
 
 
 class Runner:

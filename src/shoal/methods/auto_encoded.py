@@ -19,7 +19,7 @@ from torch.nn.functional import dropout, mse_loss
 from shoal.clusterers import Clusterer, Vectors, fit_kmeans
 from shoal.encoder.auto_encoder import AutoEncoder, VectorEncoder, hidden_sizes, unit_power_scale
 from shoal.errors import ParameterError
-from shoal.methods.checks import check_choices, check_counts, check_positive
+from shoal.methods.checks import check_choices, check_counts, check_positive, given
 from shoal.methods.inputs import Rows
 from shoal.methods.represented import RepresentedClusterer
 from shoal.methods.trained import StagedClusterer
@@ -239,9 +239,7 @@ class AutoEncoderClusterer(StagedClusterer, RepresentedClusterer):
         params = self.get_params(deep=False)
         check_choices(params, {"pretraining": PRETRAININGS})
         check_positive(params, {"pretrain_learning_rate": 0.001})
-        check_counts(
-            params, ("pretrain_epochs", "n_init", *(("n_components",) if self.n_components is not None else ()))
-        )
+        check_counts(params, ("pretrain_epochs", "n_init", *given(params, "n_components")))
         if self.hidden is not None:
             if not isinstance(self.hidden, list | tuple):
                 raise ParameterError(f"hidden={self.hidden!r} is not a list of widths; pass e.g. [500, 500, 2000].")

@@ -25,7 +25,7 @@ from shoal.clusterers import (
     fit_spherical_kmeans,
     fit_umap,
 )
-from shoal.methods.checks import check_choices, check_counts
+from shoal.methods.checks import check_choices, check_counts, given
 from shoal.methods.idec_clusterer import fit_idec
 from shoal.methods.inputs import Rows
 from shoal.methods.represented import RepresentedClusterer
@@ -194,5 +194,4 @@ class TwoStage(RepresentedClusterer):
         self._check_representation()
         params = self.get_params(deep=False)
         check_choices(params, {"reducer": REDUCERS, "clusterer": CLUSTERERS, "linkage": LINKAGES})
-        counts = ("n_init", "max_iter", "n_neighbors", *(() if self.n_components is None else ("n_components",)))
-        check_counts(params, counts)
+        check_counts(params, ("n_init", "max_iter", "n_neighbors", *given(params, "n_components")))

@@ -66,6 +66,9 @@ def test_a_result_without_what_the_suite_asks_for_beside_the_scores_does_not_cou
     (cell, *_) = [cell for row, cell in suite.cells(find_tier("quick")) if row.name == "Beta"]
     without, whole = (make_record(cell, scores={"acc": 1.0}, extras=extras) for extras in ({}, {"pairs": []}))
     assert not summarise(suite, known([without])).rows
+    (large, *_) = [cell for row, cell in suite.cells(find_tier("standard")) if row.name == "Beta"]
+    broken = summarise(suite, known([make_record(large, status="failed", reason="made up")]))
+    assert broken.of(row_of(suite, "Beta"), large.data_set).troubles, "a failure is shown whatever it lacks"
     assert [row.name for row in summarise(suite, known([whole])).rows] == ["Beta"]
 
 

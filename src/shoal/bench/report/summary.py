@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.bench.data_sets import find_data_set
-from shoal.bench.results import OK, Record
+from shoal.bench.results import OK, Record, extras_of
 from shoal.bench.suite import Row, Suite
 from shoal.bench.tiers import TIERS, Tier, find_tier
 from shoal.encoder.packaged import PACKAGED
@@ -196,7 +196,7 @@ def _in_tier(suite: Suite, tier: Tier, known: Mapping[str, Record]) -> SuiteSumm
     for row, cell in suite.cells(tier):
         place = row.name, cell.data_set
         record = known.get(cell.key(find_data_set(cell.data_set).sha256))
-        if record is not None and all((record.get("extras") or {}).get(extra) is not None for extra in cell.extras):
+        if record is not None and (record["status"] != OK or set(cell.extras) <= extras_of(record)):
             found.setdefault(place, []).append(record)
         elif row.runs_in(tier) and cell.data_set in suite.data_sets_in(tier):
             found.setdefault(place, [])
