@@ -7,7 +7,7 @@ from scipy.sparse import csr_matrix
 from shoal.clusterers import Evidence, TwoViewOptions, Views, partition_two_views, unit_rows
 from shoal.clusterers import two_views as room
 from shoal.clusterers.softmax_regression import SoftmaxHead
-from shoal.clusterers.two_views import BALANCED, START, UNEQUAL, mean_log_probabilities, sure_rows
+from shoal.clusterers.two_views import BALANCED, START, UNEQUAL, mean_log_probabilities, sure_rows, without_empty
 from shoal.metrics import accuracy
 
 
@@ -49,13 +49,47 @@ def test_many_clusters_of_very_unequal_sizes_take_the_unequal_branch():
     assert accuracy(labels, found.labels) > 0.97
 
 
+def test_two_dense_themes_that_linkage_joins_are_cut_by_regrouping():
+    # Two dense themes close to each other, eight wider ones, three lone rows on which linkage spends three clusters.
+    rng = np.random.RandomState(0)
+    centers = np.eye(40)[:13]
+    centers[1] = centers[0] + 0.5 * centers[1]
+    centers[3:10:2] += centers[2:10:2]
+    labels = np.repeat(np.arange(13), [90] * 2 + [30] * 8 + [1] * 3)
+    noise = rng.normal(size=(len(labels), 40)) * np.where(labels < 2, 0.075, 0.15)[:, None]
+    views = Views(unit_rows((unit_rows(centers)[labels] + noise).astype(np.float32)))
+
+    parts = room._Partitioner(views, 12, TwoViewOptions())
+    linked = parts.unequal(1.0)
+    assert accuracy(labels, linked.argmax(axis=1)) < 0.8
+    assert accuracy(labels, parts.regrouped(linked, 1.0).argmax(axis=1)) > 0.98
+
+
+def test_regrouping_is_weighed_where_unequal_clusters_are_taken():
+    views, _ = two([80, 60, 40, 20, 10, 6, 5, 4, 4, 3], dimension=30, noise=0.12)
+    for regrouping in (True, False):
+        options = TwoViewOptions(regrouping=regrouping)
+        found = partition_two_views(views, 10, np.random.RandomState(0), options)
+        assert ("unequal, regrouped" in [each.branch for each in found.evidence]) == regrouping
+        assert ("regrouping kept" in found.reason) == regrouping
+
+
+def test_an_emptied_cluster_gets_its_rows_back():
+    before = np.eye(3)[[0, 0, 1, 2]]
+    after = np.array([[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.1, 0.9, 0.0], [0.5, 0.3, 0.2]])
+    kept = without_empty(after, before)
+    assert kept.argmax(axis=1).tolist() == [0, 1, 1, 2]
+    np.testing.assert_array_equal(kept[:3], after[:3])
+    np.testing.assert_array_equal(without_empty(before, after), before)
+
+
 def test_every_partition_that_was_weighed_is_reported():
     views, _ = two([20, 20])
     facts = partition_two_views(views, 2, np.random.RandomState(0)).as_facts()
     branches = [each["branch"] for each in facts["weighed"]]
     assert branches[:4] == ["balanced, smoothing 0", "balanced, smoothing 0.5", "balanced, smoothing 1", UNEQUAL]
-    assert branches[4].endswith(", co-trained")
-    assert branches[5] == START
+    assert branches[-2].endswith(", co-trained")
+    assert branches[-1] == START
     assert facts["smoothing"] in (0.0, 0.5, 1.0)
 
 
@@ -85,24 +119,35 @@ def test_the_answer_is_never_weaker_than_the_kmeans_start(monkeypatch):
     assert found.reason.startswith("k-means, whose evidence")
 
 
-def test_unequal_clusters_need_both_witnesses():
-    balanced = Evidence(BALANCED, modularity=0.6, silhouette=0.20)
-    assert room._choice([balanced, Evidence(UNEQUAL, 0.7, 0.21)])[0] == UNEQUAL
-    for weaker in (Evidence(UNEQUAL, 0.5, 0.21), Evidence(UNEQUAL, 0.7, 0.19), balanced):
-        assert room._choice([balanced, weaker])[0] == BALANCED
+def test_unequal_clusters_are_taken_if_they_are_about_as_distinct():
+    balanced = Evidence(BALANCED, modularity=0.6, silhouette=0.20, link=0.06)
+    assert balanced.distinctness == pytest.approx(0.6 * 0.2**1.5 / 0.06)
+    for taken in (Evidence(UNEQUAL, 0.7, 0.21, 0.06), Evidence(UNEQUAL, 0.6, 0.20, 0.07)):
+        assert room._choice([balanced, taken])[0] == UNEQUAL
+    splinters = Evidence(UNEQUAL, 0.65, 0.21, 0.12)  # stronger, but what was cut off hangs on to the rest
+    assert splinters.strength > balanced.strength
+    for left in (splinters, Evidence(UNEQUAL, 0.5, 0.20, 0.06), Evidence(UNEQUAL, 0.6, 0.17, 0.06)):
+        assert room._choice([balanced, left])[0] == BALANCED
+    nothing = [Evidence(branch, 0.0, 0.0, 0.0) for branch in (BALANCED, UNEQUAL)]
+    assert room._choice(nothing)[0] == BALANCED
+
+
+def test_clusters_that_are_apart_are_equally_distinct_however_far():
+    assert Evidence("x", 0.5, 0.2, 0.0).distinctness == Evidence("x", 0.5, 0.2, 0.01).distinctness
 
 
 def test_the_strongest_of_the_balanced_partitions_is_taken():
-    plain, half, whole = Evidence("plain", 0.5, 0.22), Evidence("half", 0.55, 0.22), Evidence("whole", 0.6, 0.20)
-    assert room._choice([plain, half, whole, Evidence(UNEQUAL, 0.1, 0.1)])[0] == "half"
+    plain, half = Evidence("plain", 0.5, 0.22, 0.1), Evidence("half", 0.55, 0.22, 0.1)
+    whole = Evidence("whole", 0.6, 0.20, 0.1)
+    assert room._choice([plain, half, whole, Evidence(UNEQUAL, 0.1, 0.1, 0.1)])[0] == "half"
 
 
 def test_smoothing_that_costs_too_much_silhouette_is_not_weighed():
-    plain, torn = Evidence("plain", 0.40, 0.200), Evidence("torn", 0.60, 0.189)
+    plain, torn = Evidence("plain", 0.40, 0.200, 0.1), Evidence("torn", 0.60, 0.189, 0.1)
     assert torn.strength > plain.strength
     assert room._choice([plain, torn])[0] == "plain"
-    assert room._choice([plain, Evidence("near", 0.60, 0.191)])[0] == "near"
-    assert room._choice([Evidence("less bad", 0.1, -0.2), Evidence("bad", 0.1, -0.3)])[0] == "less bad"
+    assert room._choice([plain, Evidence("near", 0.60, 0.191, 0.1)])[0] == "near"
+    assert room._choice([Evidence("less bad", 0.1, -0.2, 0.1), Evidence("bad", 0.1, -0.3, 0.1)])[0] == "less bad"
 
 
 def test_co_training_may_cost_a_little_evidence_but_no_more(monkeypatch):
@@ -122,8 +167,8 @@ def test_co_training_may_cost_a_little_evidence_but_no_more(monkeypatch):
 
 
 def test_evidence_is_weak_if_either_part_is():
-    assert Evidence("x", 0.5, 0.25).strength == pytest.approx(0.5 * 0.125)
-    assert Evidence("x", -0.5, 0.5).strength == Evidence("x", 0.5, -0.5).strength == 0
+    assert Evidence("x", 0.5, 0.25, 0.1).strength == pytest.approx(0.5 * 0.125)
+    assert Evidence("x", -0.5, 0.5, 0.1).strength == Evidence("x", 0.5, -0.5, 0.1).strength == 0
 
 
 def test_sure_rows_take_a_share_of_every_cluster():

@@ -13,6 +13,7 @@ from shoal.clusterers.linkage import LINKAGES, Linkage, fit_linkage
 from shoal.clusterers.mixture import Mixture, fit_mixture
 from shoal.clusterers.neighbour_graph import Neighbourhood, graph_of, nearest_neighbours, smoothed, smoothing_matrix
 from shoal.clusterers.reducers import Neighbours, Projection, Reducer, fit_pca, fit_umap
+from shoal.clusterers.regrouping import Cut, Links, links_between, regrouped, weakest_cut
 from shoal.clusterers.softmax_regression import SoftmaxHead, fit_softmax
 from shoal.clusterers.student_t import StudentT
 from shoal.clusterers.transport import TransportState, cosine_silhouette, fit_transport_kmeans, transport_steps
@@ -23,9 +24,11 @@ __all__ = [
     "LINKAGES",
     "Centroids",
     "Clusterer",
+    "Cut",
     "Evidence",
     "Heads",
     "Linkage",
+    "Links",
     "Mixture",
     "Neighbourhood",
     "Neighbours",
@@ -52,12 +55,15 @@ __all__ = [
     "fit_transport_kmeans",
     "fit_umap",
     "graph_of",
+    "links_between",
     "nearest_neighbours",
     "partition_two_views",
+    "regrouped",
     "smoothed",
     "smoothing_matrix",
     "squared_distances",
     "sure_rows",
     "transport_steps",
     "unit_rows",
+    "weakest_cut",
 ]

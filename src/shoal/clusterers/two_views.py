@@ -17,6 +17,7 @@ from scipy.sparse import csr_matrix
 from shoal.clusterers.base import Vectors
 from shoal.clusterers.centroids import fit_spherical_kmeans, unit_rows
 from shoal.clusterers.neighbour_graph import graph_of, nearest_neighbours, smoothed, smoothing_matrix
+from shoal.clusterers.regrouping import links_between, regrouped
 from shoal.clusterers.softmax_regression import SoftmaxHead, fit_softmax
 from shoal.clusterers.transport import cosine_silhouette, fit_transport_kmeans, transport_steps
 from shoal.clusterers.tree import average_linkage_labels
@@ -25,12 +26,17 @@ from shoal.metrics import modularity
 
 Labels = NDArray[np.int64]
 
-# Heads in both views reproduce a co-trained partition: worth this share of the evidence, but no more.
-CO_TRAINING_BONUS = 0.02
+# What regrouping, which knows the graph alone, or co-training, which makes heads agree, may cost of the evidence.
+STEP_COST = 0.02
 # Weight of the silhouette beside the modularity in the strength of a partition.
 SILHOUETTE_EXPONENT = 1.5
 # What smoothing may cost of the silhouette, which knows nothing of the graph: beyond that the graph misleads.
 SMOOTHING_COST = 0.05
+# Linkage is taken unless it is less distinct than balanced clusters by more than that: of several starts and smoothings
+# theirs is the best, its own the only one.
+UNEQUAL_ALLOWANCE = 0.15
+# Below this share of neighbours clusters are apart: how far below says nothing more.
+LEAST_LINK = 0.01
 # Sizes after co-training: nearly those before. The unequal branch keeps its own.
 BALANCED_EXPONENT, UNEQUAL_EXPONENT = 0.9, 1.0
 # Steps that move the borders of the linkage's clusters to where the centres are, sizes kept.
@@ -94,11 +100,14 @@ class Evidence:
         How many more neighbours share a cluster than by chance (Newman 2004).
     silhouette : float
         How far the clusters are apart in both views side by side, before any smoothing.
+    link : float
+        What holds a cluster and its nearest together: the share of neighbours between the two, on average.
     """
 
     branch: str
     modularity: float
     silhouette: float
+    link: float
 
     @property
     def strength(self) -> float:
@@ -108,6 +117,15 @@ class Evidence:
         itself; the silhouette knows nothing of the graph and pays for every text that was moved too far.
         """
         return float(max(self.modularity, 0.0) * max(self.silhouette, 0.0) ** SILHOUETTE_EXPONENT)
+
+    @property
+    def distinctness(self) -> float:
+        """Strength over link: a cluster that is a splinter of another speaks against all of them.
+
+        Linkage that joins whole themes and cuts splinters off others is as strong as a good partition: its large
+        clusters make up for it. Its splinters hang together with what they were cut off from.
+        """
+        return self.strength / max(self.link, LEAST_LINK)
 
 
 @dataclass(frozen=True)
@@ -139,7 +157,9 @@ class Partition:
 
     def as_facts(self) -> dict[str, Any]:
         """Return the story as plain values."""
-        weighed = [{**asdict(each), "strength": each.strength} for each in self.evidence]
+        weighed = [
+            {**asdict(each), "strength": each.strength, "distinctness": each.distinctness} for each in self.evidence
+        ]
         return {
             "reason": self.reason,
             "smoothing": self.smoothing,
@@ -159,6 +179,7 @@ class TwoViewOptions:
     smoothing: Sequence[float] = (0.0, 0.5, 1.0)
     equal_sizes: bool = True
     unequal: bool = True
+    regrouping: bool = True
     co_training: bool = True
 
 
@@ -189,13 +210,22 @@ class _Partitioner:
         ).assignment
 
     def unequal(self, smoothing: float) -> Vectors:
-        """Clusters of any sizes: average linkage, its borders then moved to where the centres are."""
+        """Clusters of any sizes, by average linkage."""
         rows = self._smooth(smoothing)
-        labels = average_linkage_labels(rows, self.n_clusters)
+        return self._with_borders(rows, average_linkage_labels(rows, self.n_clusters))
+
+    def regrouped(self, assignment: Vectors, smoothing: float) -> Vectors:
+        """Cut what falls apart, and let as many clusters that belong to another join it."""
+        labels = regrouped(self.graph, assignment.argmax(axis=1), self.n_clusters)
+        return self._with_borders(self._smooth(smoothing), labels)
+
+    def _with_borders(self, rows: Vectors, labels: Labels) -> Vectors:
+        """Move the borders of clusters to where their centres are."""
         one_hot = np.eye(self.n_clusters, dtype=np.float32)[labels]
         sizes = one_hot.mean(axis=0)
         centers = unit_rows(one_hot.T @ rows)
-        return transport_steps(rows, centers, sizes, BORDER_SCHEDULE, temperature=self.options.temperature).assignment
+        moved = transport_steps(rows, centers, sizes, BORDER_SCHEDULE, temperature=self.options.temperature).assignment
+        return without_empty(moved, one_hot)
 
     def cotrained(self, assignment: Vectors, exponent: float) -> Vectors:
         """Let the sure rows of each cluster teach a head in each view, and the heads assign all rows together."""
@@ -208,11 +238,16 @@ class _Partitioner:
         spread = np.asarray(self.matrix @ log_probabilities, dtype=np.float32)
         scores = torch.from_numpy(spread - spread.max(axis=1, keepdims=True))  # few sweeps: begin with each row's best
         taught: Vectors = sinkhorn(scores, torch.from_numpy(sizes), temperature=1.0, n_iterations=20).numpy()
-        return taught
+        return without_empty(taught, assignment)
 
     def evidence(self, branch: str, labels: Labels) -> Evidence:
         """Weigh a partition."""
-        return Evidence(branch, modularity(self.graph, labels), cosine_silhouette(self.joint, labels))
+        return Evidence(
+            branch,
+            modularity(self.graph, labels),
+            cosine_silhouette(self.joint, labels),
+            float(links_between(self.graph, labels, self.n_clusters).strength.mean()),
+        )
 
     def _smooth(self, smoothing: float) -> Vectors:
         """Return the joined views, each row moved towards its neighbours."""
@@ -227,9 +262,9 @@ def partition_two_views(
     1. The rows of both views are joined and smoothed over the graph of neighbours in either, not, by half and
        wholly, and clustered with nearly equal sizes; the strongest evidence decides how far the graph is trusted,
        among those that cost the silhouette little.
-    2. Clusters of unequal sizes, by linkage on the smoothed rows, are taken if both witnesses prefer them:
-       modularity, which knows only the graph, and silhouette, which knows nothing of it.
-    3. One round of co-training between the views; kept unless its evidence is weaker.
+    2. Clusters of unequal sizes, by linkage on the smoothed rows, are taken if they are about as distinct or more:
+       strong, and held together with their nearest by few neighbours. They are then regrouped.
+    3. One round of co-training between the views. This step and regrouping are kept unless their evidence is weaker.
     4. If k-means on the first view has the stronger evidence after all, it is the answer.
 
     Parameters
@@ -268,15 +303,21 @@ def partition_two_views(
     assignment, best = found[branch], weighed[branch]
     smoothing = next((amount for amount in options.smoothing if _balanced(amount) == branch), max(options.smoothing))
 
+    def improve(better: Vectors, name: str, what: str) -> None:
+        """Take a step's result unless it costs evidence."""
+        nonlocal assignment, best, reason
+        after = parts.evidence(f"{branch}, {name}", better.argmax(axis=1))
+        weighed[after.branch] = after
+        if after.strength >= (1 - STEP_COST) * best.strength:
+            assignment, best, reason = better, after, f"{reason}; {what} kept"
+        else:
+            reason = f"{reason}; {what} dropped, its evidence was weaker"
+
+    if branch == UNEQUAL and options.regrouping:
+        improve(parts.regrouped(assignment, smoothing), "regrouped", "regrouping")
     if options.co_training:
         exponent = UNEQUAL_EXPONENT if branch == UNEQUAL else BALANCED_EXPONENT
-        taught = parts.cotrained(assignment, exponent)
-        after = parts.evidence(f"{branch}, co-trained", taught.argmax(axis=1))
-        weighed[after.branch] = after
-        if after.strength >= (1 - CO_TRAINING_BONUS) * best.strength:
-            assignment, best, reason = taught, after, f"{reason}; co-training between the views kept"
-        else:
-            reason = f"{reason}; co-training between the views dropped, its evidence was weaker"
+        improve(parts.cotrained(assignment, exponent), "co-trained", "co-training between the views")
     before = parts.evidence(START, start_labels)
     if before.strength > best.strength:
         assignment = np.eye(n_clusters, dtype=np.float32)[start_labels]
@@ -303,6 +344,20 @@ def sure_rows(assignment: Vectors, share: float) -> NDArray[np.bool_]:
     return sure
 
 
+def without_empty(assignment: Vectors, before: Vectors) -> Vectors:
+    """Give the rows of clusters that an assignment has emptied the assignment that they had before.
+
+    Examples
+    --------
+    >>> before = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> without_empty(np.array([[0.9, 0.1], [0.8, 0.2], [0.6, 0.4]]), before).tolist()
+    [[0.9, 0.1], [0.8, 0.2], [0.0, 1.0]]
+    """
+    labels = before.argmax(axis=1)
+    emptied = np.setdiff1d(labels, assignment.argmax(axis=1))
+    return np.where(np.isin(labels, emptied)[:, None], before, assignment)
+
+
 def mean_log_probabilities(heads: Sequence[SoftmaxHead], views: Sequence[Vectors]) -> Vectors:
     """Return what the heads say together: the mean of their log-probabilities, a head for each view."""
     total: Vectors = np.mean(
@@ -325,11 +380,10 @@ def _choice(weighed: Sequence[Evidence]) -> tuple[str, str]:
     unequal = next((each for each in weighed if each.branch == UNEQUAL), None)
     if unequal is None:
         return best.branch, best.branch
-    witnesses = {
-        "modularity": unequal.modularity > best.modularity,
-        "silhouette": unequal.silhouette > best.silhouette,
-    }
-    against = [name for name, prefers in witnesses.items() if not prefers]
-    if against:
-        return best.branch, f"{best.branch}: preferred to {UNEQUAL} clusters by {' and '.join(against)}"
-    return UNEQUAL, f"{UNEQUAL} clusters, preferred by both modularity and silhouette"
+    if unequal.distinctness > (1 - UNEQUAL_ALLOWANCE) * best.distinctness:
+        return UNEQUAL, _reason(f"{UNEQUAL} clusters", unequal, best.branch, best)
+    return best.branch, _reason(best.branch, best, f"{UNEQUAL} clusters", unequal)
+
+
+def _reason(taken: str, evidence: Evidence, left: str, against: Evidence) -> str:
+    return f"{taken}: distinctness {evidence.distinctness:.3g}, that of {left} {against.distinctness:.3g}"

@@ -87,6 +87,9 @@ class Shoal(RepresentedClusterer, StagedClusterer):
         Start from clusters of equal sizes, by optimal transport; otherwise spherical k-means.
     unequal : bool, default=True
         Also try clusters of any sizes, by linkage; taken if modularity and silhouette both prefer them.
+    regrouping : bool, default=True
+        Of these, cut those that fall apart where the neighbour graph is weakest, and let as many that belong to
+        another join it. Linkage alone spends many clusters on a text or two and leaves two themes in others.
     co_training : bool, default=True
         Let heads in both views correct the partition, unless the evidence gets weaker.
     n_init : int, default=4
@@ -150,6 +153,7 @@ class Shoal(RepresentedClusterer, StagedClusterer):
         smoothing: Sequence[float] = (0.0, 0.5, 1.0),
         equal_sizes: bool = True,
         unequal: bool = True,
+        regrouping: bool = True,
         co_training: bool = True,
         n_init: int = 4,
         temperature: float = 0.05,
@@ -180,6 +184,7 @@ class Shoal(RepresentedClusterer, StagedClusterer):
         self.smoothing = smoothing
         self.equal_sizes = equal_sizes
         self.unequal = unequal
+        self.regrouping = regrouping
         self.co_training = co_training
         self.n_init = n_init
         self.temperature = temperature
@@ -328,7 +333,8 @@ class Shoal(RepresentedClusterer, StagedClusterer):
             "cache": (True, False),
         }
         check_choices(params, choices)
-        check_choices(params, dict.fromkeys(("words", "equal_sizes", "unequal", "co_training"), (True, False)))
+        parts = ("words", "equal_sizes", "unequal", "regrouping", "co_training")
+        check_choices(params, dict.fromkeys(parts, (True, False)))
         amounts: Any = self.smoothing
         if not isinstance(amounts, list | tuple) or not amounts or not all(0 <= amount <= 1 for amount in amounts):
             raise ParameterError(
