@@ -126,7 +126,7 @@ def test_unequal_clusters_are_taken_if_they_are_about_as_distinct():
         assert room._choice([balanced, taken])[0] == UNEQUAL
     splinters = Evidence(UNEQUAL, 0.65, 0.21, 0.12)  # stronger, but what was cut off hangs on to the rest
     assert splinters.strength > balanced.strength
-    for left in (splinters, Evidence(UNEQUAL, 0.5, 0.20, 0.06), Evidence(UNEQUAL, 0.6, 0.17, 0.06)):
+    for left in (splinters, Evidence(UNEQUAL, 0.5, 0.20, 0.06), Evidence(UNEQUAL, 0.4, 0.195, 0.06)):
         assert room._choice([balanced, left])[0] == BALANCED
     nothing = [Evidence(branch, 0.0, 0.0, 0.0) for branch in (BALANCED, UNEQUAL)]
     assert room._choice(nothing)[0] == BALANCED
@@ -147,6 +147,9 @@ def test_smoothing_that_costs_too_much_silhouette_is_not_weighed():
     assert torn.strength > plain.strength
     assert room._choice([plain, torn])[0] == "plain"
     assert room._choice([plain, Evidence("near", 0.60, 0.191, 0.1)])[0] == "near"
+    linked = Evidence(UNEQUAL, 0.80, 0.189, 0.05)  # linkage follows the graph too
+    assert linked.distinctness > 2 * plain.distinctness
+    assert room._choice([plain, linked])[0] == "plain"
     assert room._choice([Evidence("less bad", 0.1, -0.2, 0.1), Evidence("bad", 0.1, -0.3, 0.1)])[0] == "less bad"
 
 

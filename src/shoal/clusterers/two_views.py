@@ -215,9 +215,10 @@ class _Partitioner:
         return self._with_borders(rows, average_linkage_labels(rows, self.n_clusters))
 
     def regrouped(self, assignment: Vectors, smoothing: float) -> Vectors:
-        """Cut what falls apart, and let as many clusters that belong to another join it."""
-        labels = regrouped(self.graph, assignment.argmax(axis=1), self.n_clusters)
-        return self._with_borders(self._smooth(smoothing), labels)
+        """Cut what falls apart, and let as many clusters that belong to another join it; or leave all as it is."""
+        before = assignment.argmax(axis=1)
+        labels = regrouped(self.graph, before, self.n_clusters)
+        return assignment if (labels == before).all() else self._with_borders(self._smooth(smoothing), labels)
 
     def _with_borders(self, rows: Vectors, labels: Labels) -> Vectors:
         """Move the borders of clusters to where their centres are."""
@@ -373,13 +374,13 @@ def _balanced(smoothing: float) -> str:
 
 def _choice(weighed: Sequence[Evidence]) -> tuple[str, str]:
     """Return the branch to take, and why."""
-    balanced = [each for each in weighed if each.branch != UNEQUAL]
-    widest = max(each.silhouette for each in balanced)
-    apart = [each for each in balanced if each.silhouette >= widest - SMOOTHING_COST * abs(widest)]
-    best = max(apart, key=lambda each: each.strength)
-    unequal = next((each for each in weighed if each.branch == UNEQUAL), None)
+    widest = max(each.silhouette for each in weighed if each.branch != UNEQUAL)
+    apart = {each.branch: each for each in weighed if each.silhouette >= widest - SMOOTHING_COST * abs(widest)}
+    unequal = apart.pop(UNEQUAL, None)
+    best = max(apart.values(), key=lambda each: each.strength)
     if unequal is None:
-        return best.branch, best.branch
+        left = f": the silhouette of {UNEQUAL} clusters is too low" if UNEQUAL in {e.branch for e in weighed} else ""
+        return best.branch, f"{best.branch}{left}"
     if unequal.distinctness > (1 - UNEQUAL_ALLOWANCE) * best.distinctness:
         return UNEQUAL, _reason(f"{UNEQUAL} clusters", unequal, best.branch, best)
     return best.branch, _reason(best.branch, best, f"{UNEQUAL} clusters", unequal)
