@@ -86,7 +86,7 @@ def test_where_nothing_was_trained_nothing_has_moved(shoal, tickets, tmp_path):
     ("method", "settings"),
     [
         ("idec", ["representation=tfidf", "pretrain_epochs=1", "max_steps=2"]),
-        ("shoal", ["effort=balanced", "max_steps=2", "learning_rate=0.01"]),
+        ("shoal", ["effort=balanced", "unequal=false", "max_steps=2", "learning_rate=0.01"]),
     ],
 )
 def test_other_methods_that_train_move_texts_too(shoal, tickets, tmp_path, monkeypatch, method, settings):

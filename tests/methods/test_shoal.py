@@ -134,7 +134,16 @@ class Stop(Callback):
             raise KeyboardInterrupt
 
 
-TAUGHT = {"effort": "best", "batch_size": 16, "learning_rate": 1e-3, "checkpoint_every": 2}
+# Clusters of unequal sizes would not be taught.
+TAUGHT = {"effort": "best", "unequal": False, "batch_size": 16, "learning_rate": 1e-3, "checkpoint_every": 2}
+
+
+def test_unequal_clusters_are_not_taught(folder):
+    texts, _ = made_texts(20)
+    fast, best = (Shoal(3, backbone=folder, effort=effort).fit(texts) for effort in ("fast", "best"))
+    assert best.outcome_["branch"] == "unequal"
+    assert best.outcome_["training"] is None
+    assert (fast.labels_ == best.labels_).all()
 
 
 def test_more_effort_teaches_the_encoder(folder):

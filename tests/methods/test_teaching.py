@@ -13,7 +13,7 @@ from shoal.training import CorpusViews
 
 VECTORS = np.array([[2.0, 0.0], [1.8, 0.2], [0.0, 2.0], [0.2, 1.8]], dtype=np.float32)
 SOFT = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.4, 0.6]], dtype=np.float32)
-FOUND = Partition(SOFT.argmax(axis=1), SOFT, SOFT.argmax(axis=1), 1.0, (), "by hand.")
+FOUND = Partition(SOFT.argmax(axis=1), SOFT, SOFT.argmax(axis=1), "balanced", 1.0, (), "by hand.")
 VIEWS = CorpusViews.repeated(TokenisedTexts(np.arange(4, dtype=np.int32), np.arange(5), np.arange(4), 0, 0), 1)
 
 

@@ -18,10 +18,19 @@ from shoal.clusterers.softmax_regression import SoftmaxHead, fit_softmax
 from shoal.clusterers.student_t import StudentT
 from shoal.clusterers.transport import TransportState, cosine_silhouette, fit_transport_kmeans, transport_steps
 from shoal.clusterers.tree import average_linkage_labels
-from shoal.clusterers.two_views import Evidence, Partition, TwoViewOptions, Views, partition_two_views, sure_rows
+from shoal.clusterers.two_views import (
+    UNEQUAL,
+    Evidence,
+    Partition,
+    TwoViewOptions,
+    Views,
+    partition_two_views,
+    sure_rows,
+)
 
 __all__ = [
     "LINKAGES",
+    "UNEQUAL",
     "Centroids",
     "Clusterer",
     "Cut",

@@ -140,6 +140,8 @@ class Partition:
         How sure each is; rows sum to 1.
     start : ndarray of shape (n,)
         Labels of k-means on the first view.
+    branch : str
+        Which of the partitions it began as.
     smoothing : float
         How far the neighbour graph was trusted for it, from 0 to 1.
     evidence : list of Evidence
@@ -151,6 +153,7 @@ class Partition:
     labels: Labels
     assignment: Vectors
     start: Labels
+    branch: str
     smoothing: float
     evidence: tuple[Evidence, ...]
     reason: str
@@ -162,6 +165,7 @@ class Partition:
         ]
         return {
             "reason": self.reason,
+            "branch": self.branch,
             "smoothing": self.smoothing,
             "weighed": weighed,
         }
@@ -321,11 +325,11 @@ def partition_two_views(
         improve(parts.cotrained(assignment, exponent), "co-trained", "co-training between the views")
     before = parts.evidence(START, start_labels)
     if before.strength > best.strength:
-        assignment = np.eye(n_clusters, dtype=np.float32)[start_labels]
         reason = f"k-means, whose evidence ({before.strength:.4f}) was stronger than that of {branch} clusters"
+        branch, assignment = START, np.eye(n_clusters, dtype=np.float32)[start_labels]
     labels: Labels = assignment.argmax(axis=1)
     evidence = (*weighed.values(), before)
-    return Partition(labels, assignment, start_labels, smoothing, evidence, f"{reason}.")
+    return Partition(labels, assignment, start_labels, branch, smoothing, evidence, f"{reason}.")
 
 
 def sure_rows(assignment: Vectors, share: float) -> NDArray[np.bool_]:

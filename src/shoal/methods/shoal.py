@@ -20,6 +20,7 @@ from safetensors.numpy import load_file, save_file
 from torch import nn
 
 from shoal.clusterers import (
+    UNEQUAL,
     Heads,
     Partition,
     TwoViewOptions,
@@ -63,7 +64,8 @@ class Shoal(RepresentedClusterer, StagedClusterer):
         The number of clusters.
     effort : {"fast", "balanced", "best"}, default="fast"
         Nothing is fine-tuned; the sure texts of the partition teach the encoder's last layers, once; or twice, the
-        second time with the partition that the first made possible.
+        second time with the partition that the first made possible. Clusters of unequal sizes, by linkage, are far
+        apart already and teach nothing: they stay as ``"fast"`` finds them.
     backbone : str, default="builtin"
         The encoder: ``"builtin"``, a folder, or a name on the model hub.
     pooling : {"mean", "cls"}, default="mean"
@@ -120,9 +122,9 @@ class Shoal(RepresentedClusterer, StagedClusterer):
     Attributes
     ----------
     outcome_ : dict
-        ``reason`` (a sentence), ``smoothing`` (trust in the neighbour graph, 0 to 1) and ``weighed``: the evidence
-        for each partition that was considered. ``training``: what became of the fine-tuning, by stage; None if
-        there was none.
+        ``reason`` (a sentence), ``branch`` (what the answer began as), ``smoothing`` (trust in the neighbour graph, 0
+        to 1) and ``weighed``: the evidence for each partition that was considered.
+        ``training``: what became of the fine-tuning, by stage; None if there was none.
 
     Examples
     --------
@@ -210,6 +212,11 @@ class Shoal(RepresentedClusterer, StagedClusterer):
                 f"n_clusters={self.n_clusters} but only {len(keys)} texts differ in more than case and white space; "
                 f"pass n_clusters <= {len(keys)}."
             )
+        if ROUNDS[self.effort] and (rows.texts is None or rows.vectors is not None):
+            raise ParameterError(
+                f"effort={self.effort!r} fine-tunes an encoder but there are only vectors; pass effort='fast', or "
+                "texts without vectors=."
+            )
         encoded = self._fit_representation(rows)
         started = time.perf_counter()
         self.words_: WordView | None = None
@@ -220,7 +227,8 @@ class Shoal(RepresentedClusterer, StagedClusterer):
         self._start_found = found.start[copies]
         self._log("cluster", started, reason=found.reason)
         training: dict[str, Any] | None = None
-        if ROUNDS[self.effort]:
+        # Unequal clusters are far apart already: on none of the corpora that we know did they gain by fine-tuning.
+        if ROUNDS[self.effort] and found.branch != UNEQUAL:
             training, views, found = self._teach(rows, first, copies, views, found, rng)
         embedded = np.hstack(views.each)
         heads = [fit_softmax(view, found.labels, self.n_clusters) for view in views.rows(first).each]
@@ -246,12 +254,8 @@ class Shoal(RepresentedClusterer, StagedClusterer):
         rng: np.random.RandomState,
     ) -> tuple[dict[str, Any], Views, Partition]:
         """Let the partition teach the encoder, round after round; return the outcome, the new views and partition."""
-        if rows.texts is None or not isinstance(self.representation_, Frozen):
-            raise ParameterError(
-                f"effort={self.effort!r} fine-tunes an encoder but there are only vectors; pass effort='fast', or "
-                "texts without vectors=."
-            )
-        encoder = cast(TransformerEncoder, self.representation_.encoder)
+        texts = cast(Sequence[str], rows.texts)
+        encoder = cast(TransformerEncoder, cast(Frozen, self.representation_).encoder)
         distinct = views.rows(first)
         options = self._options(int(rng.randint(np.iinfo(np.int32).max)))
 
@@ -260,7 +264,7 @@ class Shoal(RepresentedClusterer, StagedClusterer):
             return self._partition(replace(distinct, meaning=meaning), generator)
 
         # Of a long text the head teaches: its other chunks have no vector of their own to compare.
-        tokens = CorpusViews.repeated(tokenise(encoder.tokenizer, rows.texts, self.max_length), 1)
+        tokens = CorpusViews.repeated(tokenise(encoder.tokenizer, texts, self.max_length), 1)
         encoder.to(options.resolve_device())
         trained: nn.Module = encoder
         if options.trainable_layers != ALL_LAYERS:
@@ -281,7 +285,7 @@ class Shoal(RepresentedClusterer, StagedClusterer):
             )
             for number in range(ROUNDS[self.effort])
         ]
-        outcome = self._train(tokens, stages, options, rows.texts).outcome
+        outcome = self._train(tokens, stages, options, texts).outcome
         if any(stage["kept_step"] for stage in outcome["stages"]):
             started = time.perf_counter()
             self.representation_ = Frozen(encoder, self.cache)  # another encoder now, by its fingerprint too
