@@ -59,6 +59,13 @@ def test_too_few_rows_are_not_cut():
     assert weakest_cut(csr_matrix((0, 0))) is None
 
 
+def test_a_graph_without_a_clear_cut_is_left_alone(monkeypatch):
+    ring = csr_matrix(np.eye(400, k=1) + np.eye(400, k=-1) + np.eye(400, k=399) + np.eye(400, k=-399))
+    assert weakest_cut(ring).conductance == pytest.approx(2 / 400, rel=0.1)  # two edges, half of the edge ends
+    monkeypatch.setattr(regrouping, "EIGENVECTOR_RESTARTS", 1)
+    assert weakest_cut(ring) is None
+
+
 def two_themes_and_an_oddity():
     """Rows of two themes in cluster 0, of one in 1 and 3 each, and one lost row of the last in cluster 2."""
     graph = blocks([20, 15, 12, 13], bridges=[(0, 20, 0.5), (21, 35, 1), (36, 47, 1), (1, 48, 1)])
