@@ -7,7 +7,15 @@ from scipy.sparse import csr_matrix
 from shoal.clusterers import Evidence, TwoViewOptions, Views, partition_two_views, unit_rows
 from shoal.clusterers import two_views as room
 from shoal.clusterers.softmax_regression import SoftmaxHead
-from shoal.clusterers.two_views import BALANCED, START, UNEQUAL, mean_log_probabilities, sure_rows, without_empty
+from shoal.clusterers.two_views import (
+    BALANCED,
+    START,
+    UNEQUAL,
+    filled,
+    mean_log_probabilities,
+    sure_rows,
+    without_empty,
+)
 from shoal.metrics import accuracy
 
 
@@ -72,6 +80,22 @@ def test_regrouping_is_weighed_where_unequal_clusters_are_taken():
         found = partition_two_views(views, 10, np.random.RandomState(0), options)
         assert ("unequal, regrouped" in [each.branch for each in found.evidence]) == regrouping
         assert ("regrouping kept" in found.reason) == regrouping
+
+
+def test_there_are_as_many_clusters_as_were_asked_for():
+    rng = np.random.RandomState(0)
+    views = Views(unit_rows(rng.normal(size=(120, 12)).astype(np.float32)))
+    for options in (TwoViewOptions(), TwoViewOptions(unequal=False, smoothing=(1.0,))):
+        for n_clusters in (7, 40, 100, 120):
+            found = partition_two_views(views, n_clusters, np.random.RandomState(0), options)
+            assert len(set(found.labels.tolist())) == n_clusters
+
+
+def test_filling_takes_the_least_sure_and_never_a_cluster_of_one():
+    assignment = np.array([[0.55, 0.45, 0.0, 0.0], [0.9, 0.1, 0.0, 0.0], [0.8, 0.2, 0.0, 0.0], [0.49, 0.51, 0.0, 0.0]])
+    assert filled(assignment).argmax(axis=1).tolist() == [2, 0, 3, 1]
+    full = filled(np.eye(3))
+    np.testing.assert_array_equal(full, np.eye(3))
 
 
 def test_an_emptied_cluster_gets_its_rows_back():

@@ -204,14 +204,15 @@ class _Partitioner:
             plain = fit_spherical_kmeans(rows, self.n_clusters, rng, n_init=self.options.n_init)
             one_hot: Vectors = np.eye(self.n_clusters, dtype=np.float32)[plain.scores(rows).argmax(axis=1)]
             return one_hot
-        return fit_transport_kmeans(
+        found = fit_transport_kmeans(
             self._smooth(smoothing),
             self.n_clusters,
             rng,
             judge=lambda labels: self.evidence(BALANCED, labels).strength,
             n_init=self.options.n_init,
             temperature=self.options.temperature,
-        ).assignment
+        )
+        return filled(found.assignment)
 
     def unequal(self, smoothing: float) -> Vectors:
         """Clusters of any sizes, by average linkage."""
@@ -347,6 +348,25 @@ def sure_rows(assignment: Vectors, share: float) -> NDArray[np.bool_]:
     place[order] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     sure: NDArray[np.bool_] = place < np.ceil(share * sizes)[labels]
     return sure
+
+
+def filled(assignment: Vectors) -> Vectors:
+    """Give each cluster that no row is sure of the row that is least sure of another with several.
+
+    Examples
+    --------
+    >>> filled(np.array([[0.9, 0.1, 0.0], [0.6, 0.2, 0.2], [0.2, 0.8, 0.0]])).argmax(axis=1).tolist()
+    [0, 2, 1]
+    """
+    labels, sureness = assignment.argmax(axis=1), assignment.max(axis=1)
+    sizes = np.bincount(labels, minlength=assignment.shape[1])
+    full = assignment.copy()
+    for cluster in np.flatnonzero(sizes == 0):
+        row = int(np.where(sizes[labels] > 1, sureness, np.inf).argmin())
+        sizes[labels[row]] -= 1
+        sizes[cluster], labels[row], sureness[row] = 1, cluster, 1.0
+        full[row] = np.eye(len(sizes), dtype=assignment.dtype)[cluster]
+    return full
 
 
 def without_empty(assignment: Vectors, before: Vectors) -> Vectors:
