@@ -57,29 +57,36 @@ def test_many_clusters_of_very_unequal_sizes_take_the_unequal_branch():
     assert accuracy(labels, found.labels) > 0.97
 
 
-def test_two_dense_themes_that_linkage_joins_are_cut_by_regrouping():
-    # Two dense themes close to each other, eight wider ones, three lone rows on which linkage spends three clusters.
+@pytest.fixture
+def dense_themes():
+    """Two dense themes close to each other, eight wider ones, and three lone rows, a cluster each to linkage."""
     rng = np.random.RandomState(0)
     centers = np.eye(40)[:13]
     centers[1] = centers[0] + 0.5 * centers[1]
     centers[3:10:2] += centers[2:10:2]
     labels = np.repeat(np.arange(13), [90] * 2 + [30] * 8 + [1] * 3)
     noise = rng.normal(size=(len(labels), 40)) * np.where(labels < 2, 0.075, 0.15)[:, None]
-    views = Views(unit_rows((unit_rows(centers)[labels] + noise).astype(np.float32)))
+    return Views(unit_rows((unit_rows(centers)[labels] + noise).astype(np.float32))), labels
 
+
+def test_two_dense_themes_that_linkage_joins_are_cut_by_regrouping(dense_themes):
+    views, labels = dense_themes
     parts = room._Partitioner(views, 12, TwoViewOptions())
     linked = parts.unequal(1.0)
     assert accuracy(labels, linked.argmax(axis=1)) < 0.8
     assert accuracy(labels, parts.regrouped(linked, 1.0).argmax(axis=1)) > 0.98
 
 
-def test_regrouping_is_weighed_where_unequal_clusters_are_taken():
-    views, _ = two([80, 60, 40, 20, 10, 6, 5, 4, 4, 3], dimension=30, noise=0.12)
-    for regrouping in (True, False):
-        options = TwoViewOptions(regrouping=regrouping)
-        found = partition_two_views(views, 10, np.random.RandomState(0), options)
-        assert ("unequal, regrouped" in [each.branch for each in found.evidence]) == regrouping
-        assert ("regrouping kept" in found.reason) == regrouping
+def test_regrouping_is_said(dense_themes):
+    def reason(views, n_clusters, **options):
+        found = partition_two_views(views, n_clusters, np.random.RandomState(0), TwoViewOptions(**options))
+        assert found.branch == UNEQUAL
+        return found.reason
+
+    clear, _ = two([80, 60, 40, 20, 10, 6, 5, 4, 4, 3], dimension=30, noise=0.12)
+    assert "nothing to regroup" in reason(clear, 10)
+    assert "regroup" not in reason(clear, 10, regrouping=False)
+    assert "regrouping kept" in reason(dense_themes[0], 12)
 
 
 def test_there_are_as_many_clusters_as_were_asked_for():

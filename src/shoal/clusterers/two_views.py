@@ -5,7 +5,7 @@ Every choice is made by evidence that needs no labels, and is written down in :c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ from shoal.metrics import modularity
 
 Labels = NDArray[np.int64]
 
-# What regrouping, which knows the graph alone, or co-training, which makes heads agree, may cost of the evidence.
+# What regrouping may cost of the distinctness, and co-training, which makes heads agree, of the strength.
 STEP_COST = 0.02
 # Weight of the silhouette beside the modularity in the strength of a partition.
 SILHOUETTE_EXPONENT = 1.5
@@ -309,21 +309,26 @@ def partition_two_views(
     assignment, best = found[branch], weighed[branch]
     smoothing = next((amount for amount in options.smoothing if _balanced(amount) == branch), max(options.smoothing))
 
-    def improve(better: Vectors, name: str, what: str) -> None:
+    def improve(better: Vectors, name: str, what: str, measure: Callable[[Evidence], float]) -> None:
         """Take a step's result unless it costs evidence."""
         nonlocal assignment, best, reason
         after = parts.evidence(f"{branch}, {name}", better.argmax(axis=1))
         weighed[after.branch] = after
-        if after.strength >= (1 - STEP_COST) * best.strength:
+        if measure(after) >= (1 - STEP_COST) * measure(best):
             assignment, best, reason = better, after, f"{reason}; {what} kept"
         else:
             reason = f"{reason}; {what} dropped, its evidence was weaker"
 
     if branch == UNEQUAL and options.regrouping:
-        improve(parts.regrouped(assignment, smoothing), "regrouped", "regrouping")
+        again = parts.regrouped(assignment, smoothing)
+        if again is assignment:
+            reason = f"{reason}; nothing to regroup"
+        else:
+            improve(again, "regrouped", "regrouping", lambda each: each.distinctness)
     if options.co_training:
         exponent = UNEQUAL_EXPONENT if branch == UNEQUAL else BALANCED_EXPONENT
-        improve(parts.cotrained(assignment, exponent), "co-trained", "co-training between the views")
+        taught = parts.cotrained(assignment, exponent)
+        improve(taught, "co-trained", "co-training between the views", lambda each: each.strength)
     before = parts.evidence(START, start_labels)
     if before.strength > best.strength:
         reason = f"k-means, whose evidence ({before.strength:.4f}) was stronger than that of {branch} clusters"

@@ -88,7 +88,7 @@ class Shoal(RepresentedClusterer, StagedClusterer):
     equal_sizes : bool, default=True
         Start from clusters of equal sizes, by optimal transport; otherwise spherical k-means.
     unequal : bool, default=True
-        Also try clusters of any sizes, by linkage; taken if modularity and silhouette both prefer them.
+        Also try clusters of any sizes, by linkage; taken if they are about as distinct as the balanced ones or more.
     regrouping : bool, default=True
         Of these, cut those that fall apart where the neighbour graph is weakest, and let as many that belong to
         another join it. Linkage alone spends many clusters on a text or two and leaves two themes in others.
