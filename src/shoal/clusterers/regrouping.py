@@ -195,16 +195,10 @@ def regrouped(graph: csr_matrix, labels: Labels, n_clusters: int) -> Labels:
     limit = min(links.leaving, LINK_SHARE * float(usual))
     weakest = {cluster: _cut_of(graph, labels, cluster) for cluster in range(n_clusters)}
     for _ in range(n_clusters):
-        cuts = sorted(
-            ((cut.conductance, cluster, cut) for cluster, cut in weakest.items() if cut and cut.conductance < limit),
-            key=lambda each: each[:2],
-        )
-        for _, cluster, cut in cuts:
-            free = _free_number(links, sizes, cluster, cut)
-            if free is not None:
-                break
-        else:
-            return labels
+        swap = _next_swap(links, sizes, {cluster: cut for cluster, cut in weakest.items() if cut is not None}, limit)
+        if swap is None:
+            break
+        cluster, cut, free = swap
         rows = np.flatnonzero(labels == cluster)
         if sizes[free]:
             labels[labels == free] = links.nearest[free]
@@ -220,6 +214,19 @@ def regrouped(graph: csr_matrix, labels: Labels, n_clusters: int) -> Labels:
 def _cut_of(graph: csr_matrix, labels: Labels, cluster: int) -> Cut | None:
     rows = np.flatnonzero(labels == cluster)
     return weakest_cut(graph[rows][:, rows])
+
+
+def _next_swap(
+    links: Links, sizes: NDArray[np.int64], weakest: dict[int, Cut], limit: float
+) -> tuple[int, Cut, int] | None:
+    """Return the cluster to be cut, the cut, and the number that the part gets; None if there is nothing to do."""
+    for cluster, cut in sorted(weakest.items(), key=lambda each: each[1].conductance):
+        if cut.conductance >= limit:
+            break
+        free = _free_number(links, sizes, cluster, cut)
+        if free is not None:
+            return cluster, cut, free
+    return None
 
 
 def _free_number(links: Links, sizes: NDArray[np.int64], cluster: int, cut: Cut) -> int | None:
