@@ -162,8 +162,8 @@ def regrouped(graph: csr_matrix, labels: Labels, n_clusters: int) -> Labels:
     - than leaves the clusters on the whole, and
     - than ``LINK_SHARE`` of what usually (the median) holds a cluster and its nearest together.
 
-    In exchange the cluster joins its nearest that hangs together with it most, of those smaller than both parts;
-    without one there is no cut.
+    In exchange one cluster joins its nearest: of those smaller than both parts, the one that hangs together with its
+    nearest most. Without one there is no cut.
 
     Parameters
     ----------

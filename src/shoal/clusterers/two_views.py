@@ -202,8 +202,7 @@ class _Partitioner:
         if not self.options.equal_sizes:
             rows = self._smooth(smoothing)
             plain = fit_spherical_kmeans(rows, self.n_clusters, rng, n_init=self.options.n_init)
-            one_hot: Vectors = np.eye(self.n_clusters, dtype=np.float32)[plain.scores(rows).argmax(axis=1)]
-            return one_hot
+            return filled(np.eye(self.n_clusters, dtype=np.float32)[plain.scores(rows).argmax(axis=1)])
         found = fit_transport_kmeans(
             self._smooth(smoothing),
             self.n_clusters,
@@ -332,7 +331,7 @@ def partition_two_views(
     before = parts.evidence(START, start_labels)
     if before.strength > best.strength:
         reason = f"k-means, whose evidence ({before.strength:.4f}) was stronger than that of {branch} clusters"
-        branch, assignment = START, np.eye(n_clusters, dtype=np.float32)[start_labels]
+        branch, assignment = START, filled(np.eye(n_clusters, dtype=np.float32)[start_labels])
     labels: Labels = assignment.argmax(axis=1)
     evidence = (*weighed.values(), before)
     return Partition(labels, assignment, start_labels, branch, smoothing, evidence, f"{reason}.")
