@@ -63,6 +63,16 @@ def _no_network(monkeypatch):
         pytest.fail(f"the test tried to reach {', '.join(attempts)}")
 
 
+@pytest.fixture
+def same_partition():
+    """Tell whether two labellings are the same but for the numbers of the clusters."""
+
+    def same(left, right) -> bool:
+        return len(set(zip(left, right, strict=True))) == len(set(left)) == len(set(right))
+
+    return same
+
+
 def _is_here(host: str | bytes) -> bool:
     """Tell this machine from all others."""
     name = host.decode() if isinstance(host, bytes) else host

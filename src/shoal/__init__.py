@@ -30,27 +30,6 @@ if TYPE_CHECKING:
     from shoal.methods.tsdae import TSDAE
     from shoal.methods.two_stage import TwoStage
 
-# Imported when first asked for, so that `import shoal` answers at once.
-_HOMES = {
-    "AEKMeans": "shoal.methods.ae_kmeans",
-    "DCN": "shoal.methods.dcn",
-    "DEC": "shoal.methods.dec",
-    "IDEC": "shoal.methods.idec",
-    "MLMDEC": "shoal.methods.mlm_dec",
-    "DECCRL": "shoal.methods.deccrl",
-    "SCCL": "shoal.methods.sccl",
-    "TSDAE": "shoal.methods.tsdae",
-    "Cluster": "shoal.clustering",
-    "ClusterBERT": "shoal.methods.clusterbert",
-    "Clustering": "shoal.clustering",
-    "Corpus": "shoal.corpus",
-    "METHODS": "shoal.methods",
-    "Shoal": "shoal.methods.shoal",
-    "ShoalError": "shoal.errors",
-    "TwoStage": "shoal.methods.two_stage",
-    "load": "shoal.methods.persistence",
-}
-
 __all__ = [
     "DCN",
     "DEC",
@@ -72,12 +51,24 @@ __all__ = [
     "load",
 ]
 
+_HOMES = {
+    "Cluster": "shoal.clustering",
+    "Clustering": "shoal.clustering",
+    "Corpus": "shoal.corpus",
+    "METHODS": "shoal.methods",
+    "ShoalError": "shoal.errors",
+    "load": "shoal.methods.persistence",
+}
+
 
 def __getattr__(name: str) -> Any:
-    """Import a public name from its home."""
-    if name not in _HOMES:
+    """Import a public name when it is first used, so that ``import shoal`` answers at once."""
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    elif name in __all__:  # a method's class
+        value = import_module("shoal.methods").find_class(name)
+    else:
         raise AttributeError(f"module 'shoal' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 

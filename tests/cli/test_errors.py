@@ -92,7 +92,7 @@ class TestRefusedInput:
         np.save(tmp_path / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
         for name, message in {
             "nowhere.npy": "cannot be read",
-            "few.npy": "vectors has 3 rows but there are 12 texts; pass one vector a text.",
+            "few.npy": "vectors has 3 rows but there are 12 texts; pass one vector per text.",
             "nan.npy": "vectors has NaN or infinity in 12 of 12 rows",
             "objects.npy": "cannot be read (Object arrays cannot be loaded",
         }.items():

@@ -32,11 +32,3 @@ def reborn():
         return type(model).from_state(load(save(model.state())))
 
     return through_safetensors
-
-
-@pytest.fixture
-def same_partition():
-    def same(left, right) -> bool:
-        return len(set(zip(left, right, strict=True))) == len(set(left)) == len(set(right))
-
-    return same

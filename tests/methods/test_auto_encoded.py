@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import shoal
 from shoal import DCN, DEC, IDEC, METHODS, AEKMeans
 from shoal.errors import ParameterError, RunFolderError
-from shoal.methods.auto_encoded import LayerReconstruction, Reconstruction
+from shoal.methods.objectives.auto_encoding import LayerReconstruction, Reconstruction
 from shoal.training import Trainer, VectorCorpus
 
 FAMILY = (AEKMeans, DEC, IDEC, DCN)
@@ -145,7 +145,7 @@ def test_presets_are_the_papers():
     ("params", "message"),
     [
         ({"hidden": 500}, r"hidden=500 is not a list of widths; pass e.g. \[500, 500, 2000\]"),
-        ({"hidden": [500, 0]}, "hidden=0 but it must be a whole number >= 1"),
+        ({"hidden": [500, 0]}, r"hidden=\[500, 0\] is not a list of widths"),
         ({"noise": 1}, "noise=1 but it is a share of the values"),
         ({"n_components": 0}, "n_components=0 but it must be a whole number >= 1"),
         ({"pretraining": "none"}, "pretraining='none' is unknown; pass one of joint, layer-wise"),

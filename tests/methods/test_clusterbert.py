@@ -13,7 +13,9 @@ from shoal.encoder.decoder import SentenceDecoder
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.errors import ParameterError
 from shoal.functional import target_distribution
-from shoal.methods.clusterbert import PRESETS, ClusterBERT, ClusterBERTObjective
+from shoal.methods.clusterbert import PRESETS, ClusterBERT
+from shoal.methods.fine_tuned import Material
+from shoal.methods.objectives.clusterbert import ClusterBERTObjective
 from shoal.training import Callback, CorpusViews, Guard
 from tiny_backbone import tiny_backbone
 
@@ -129,8 +131,8 @@ def test_clustering_again_does_not_scramble_the_head(objective):
 def test_stages_share_one_architecture(build):
     model = build(reclusterings=2)
     model.encoder_ = TransformerEncoder.load(model.backbone, max_length=32)
-    model._views(TEXTS, 0)
-    stages = model._stages(model.encoder_)
+    views = CorpusViews.repeated(model.encoder_.tokenise(TEXTS), 1)
+    stages = model._stages(Material(TEXTS, views, model.encoder_, seed=0))
     assert [stage.name for stage in stages] == STAGES
     assert [stage.objective.weight for stage in stages] == [0, 0.8, 0.8, 0.75]
     assert [stage.objective.first for stage in stages] == [True, False, False, False]

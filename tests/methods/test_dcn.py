@@ -10,7 +10,7 @@ from torch.nn.functional import mse_loss
 from shoal import DCN
 from shoal.encoder.auto_encoder import AutoEncoder
 from shoal.functional import kmeans_term, nearest_center, running_centers
-from shoal.methods.dcn import FIRST_COUNT, DCNObjective
+from shoal.methods.objectives.dcn import FIRST_COUNT, DCNObjective
 from shoal.training import VectorCorpus
 
 VECTORS = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float32)

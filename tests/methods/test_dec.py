@@ -10,8 +10,7 @@ from torch.nn.functional import mse_loss
 
 from shoal import DEC, IDEC
 from shoal.encoder.auto_encoder import AutoEncoder
-from shoal.methods.dec import DECObjective
-from shoal.methods.idec import IDECObjective
+from shoal.methods.objectives.dec import DECObjective, IDECObjective
 from shoal.training import VectorCorpus
 
 HEAD = {"n_texts": 3, "n_clusters": 2, "dimension": 1, "alpha": 1.0, "n_init": 1}

@@ -14,8 +14,9 @@ from shoal.encoder.latent import LatentEncoder
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.errors import DataError, MissingExtraError, ParameterError, RunFolderError
 from shoal.functional import cluster_kl, cross_view_contrast, gaussian_kl, student_t, target_distribution
-from shoal.methods.cluster_topics import Bags, LatentReconstruction, TopicReconstruction
-from shoal.methods.deccrl import DECCRL, PRESETS, DECCRLObjective
+from shoal.methods.deccrl import DECCRL, PRESETS
+from shoal.methods.objectives.cluster_topics import Bags, LatentReconstruction, TopicReconstruction
+from shoal.methods.objectives.deccrl import DECCRLObjective
 from shoal.training import CorpusViews, Guard
 from tiny_backbone import tiny_backbone
 

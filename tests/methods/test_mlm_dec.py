@@ -11,7 +11,8 @@ from shoal.encoder.masking import Masking, read_masked
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.errors import ModelError, ParameterError, RunFolderError
 from shoal.functional import cluster_kl, masked_cross_entropy, student_t, target_distribution
-from shoal.methods.mlm_dec import JOINT, MLMDEC, PRESETS, WARM_UP, HeadWarmUp, MLMDECObjective
+from shoal.methods.mlm_dec import JOINT, MLMDEC, PRESETS, WARM_UP
+from shoal.methods.objectives.mlm_dec import HeadWarmUp, MLMDECObjective
 from shoal.training import Callback, CorpusViews, Trainer
 from tiny_backbone import tiny_backbone
 

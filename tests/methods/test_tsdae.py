@@ -10,7 +10,10 @@ import shoal
 from shoal.encoder.decoder import SentenceDecoder, corpus_vocabulary
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.errors import ModelError, ParameterError
-from shoal.methods.tsdae import PRESETS, TSDAE, TSDAEObjective
+from shoal.methods.denoising import make_decoder
+from shoal.methods.fine_tuned import Material
+from shoal.methods.objectives.denoising import TSDAEObjective
+from shoal.methods.tsdae import PRESETS, TSDAE
 from shoal.training import CorpusViews
 from tiny_backbone import tiny_backbone
 
@@ -116,8 +119,8 @@ def test_the_corpus_vocabulary_is_smaller(build):
     for vocabulary in ("full", "corpus"):
         model = build(vocabulary=vocabulary)
         model.encoder_ = TransformerEncoder.load(model.backbone, max_length=32)
-        model._views(TEXTS, 0)
-        sizes[vocabulary] = len(model._decoder().bias)
+        material = Material(TEXTS, CorpusViews.repeated(tokens, 1), model.encoder_, seed=0)
+        sizes[vocabulary] = len(make_decoder(model, material).bias)
     assert sizes["corpus"] == len(corpus_vocabulary(tokens)) < sizes["full"]
 
 

@@ -31,10 +31,10 @@ def demo(
 
     from shoal.cli.console import say
     from shoal.cli.fit import report
-    from shoal.cli.job import FitJob, fit_corpus
     from shoal.corpus import Corpus
     from shoal.demo_texts import standard_library_texts
     from shoal.errors import DataError
+    from shoal.fitting import FitJob, fit_corpus
     from shoal.run_folder import free_path
 
     texts = standard_library_texts()

@@ -53,9 +53,9 @@ def _facts() -> dict[str, Any]:
 
     from shoal import __version__
     from shoal.cache import cache_folder
-    from shoal.cli.job import environment
     from shoal.encoder.backbone import builtin_folder
     from shoal.errors import ModelError
+    from shoal.fitting import environment
 
     try:
         builtin_folder()

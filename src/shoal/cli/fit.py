@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from shoal.cli.job import FitResult
+    from shoal.fitting import FitResult
 
 EXAMPLES = """
 Examples:
@@ -50,7 +50,7 @@ def fit(
     json: bool = typer.Option(False, help="Print the result as one JSON object."),
 ) -> None:
     """Cluster a file of texts, name the clusters, and save a model that sorts new texts the same way."""
-    from shoal.cli import job
+    from shoal import fitting
     from shoal.cli.console import say
     from shoal.cli.settings import parameters_of, parse_assignments, read_config
     from shoal.errors import ParameterError
@@ -65,14 +65,14 @@ def fit(
         ignored = [*flags, *_given(config=config, out=out, overwrite=overwrite or None)]
         if ignored:
             raise ParameterError(
-                f"--resume goes on as the run was started; leave away --{', --'.join(ignored)}, or start a new run."
+                f"--resume goes on as the run was started; omit --{', --'.join(ignored)}, or start a new run."
             )
-        result = job.resume_fit(resume)
+        result = fitting.resume_fit(resume)
     else:
         settings = read_config(config)
         params = {**parameters_of(settings), **parameters_of(flags)}
-        chosen = {key: value for key, value in {**settings, **flags}.items() if key in job.FitJob.__annotations__}
-        result = job.start_fit(job.FitJob(str(file), **chosen, params=params), out, overwrite=overwrite)
+        chosen = {key: value for key, value in {**settings, **flags}.items() if key in fitting.FitJob.__annotations__}
+        result = fitting.start_fit(fitting.FitJob(str(file), **chosen, params=params), out, overwrite=overwrite)
     report(result, as_json=json)
     if not json and resume is None and "n_clusters" not in params:
         say("No --clusters was given: 8, the default, is for a first look; it is not an estimate.")

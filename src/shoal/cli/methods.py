@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import re
-
 import typer
 
 EXAMPLES = """
@@ -23,6 +20,7 @@ def methods(
     """List the methods, the papers they are from, and their parameters."""
     from shoal.cli.console import print_json, print_table, say
     from shoal.methods import DEFAULT, METHODS, find_method
+    from shoal.parameters import parameters_of
 
     chosen = METHODS if name is None else {name: find_method(name)}
     if json:
@@ -47,17 +45,8 @@ def methods(
         say("* the default. Parameters of one: shoal methods NAME")
         return
     method = chosen[name]
-    explained = _parameter_texts(method.estimator)
-    rows = [[key, repr(value), explained.get(key, "")] for key, value in method.defaults().items()]
+    declared = parameters_of(method.estimator)
+    rows = [[key, repr(value), declared[key].meaning] for key, value in method.defaults().items()]
     print_table("Parameters (--set NAME=VALUE)", ["name", "default", "meaning"], rows)
     for preset, values in method.presets.items():
         say(f"--preset {preset}: " + ", ".join(f"{key}={value!r}" for key, value in values.items()))
-
-
-def _parameter_texts(estimator: type) -> dict[str, str]:
-    """Read the parameters' meanings out of the numpydoc of the class and of its bases; the class's own win."""
-    entries = []
-    for cls in reversed(estimator.__mro__):
-        section = inspect.cleandoc(cls.__doc__ or "").partition("Parameters\n----------\n")[2].partition("\n\n")[0]
-        entries += re.findall(r"^(\w[\w, ]*?)(?: : .*)?\n((?:    .*\n?)+)", section, flags=re.MULTILINE)
-    return {key: " ".join(meaning.replace("``", "").split()) for keys, meaning in entries for key in keys.split(", ")}

@@ -43,7 +43,7 @@ def predict(
     model = load(run)
     table, _ = read_table(file, encoding=encoding, format=format)
     corpus = Corpus.of(table, text=text or _fitted_column(run, table.columns))
-    found = model.sort(corpus, vectors=None if vectors is None else read_vectors(vectors))
+    found = model.predict_clustering(corpus, vectors=None if vectors is None else read_vectors(vectors))
     result = pl.concat([corpus.carried(), found.frame()], how="horizontal")
     if out is not None:
         write_table(result, out)

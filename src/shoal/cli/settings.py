@@ -81,19 +81,3 @@ def parameters_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """
     named = {name: options[option] for option, name in _PARAMETERS.items() if option in options}
     return {**options.get("set", {}), **named}
-
-
-def method_parameters(method: Any, name: str, *, preset: str | None, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters to build a method with: the preset's, then ``params``, which win.
-
-    Raises
-    ------
-    ParameterError
-        If the preset or a parameter does not exist.
-    """
-    if preset is not None and preset not in method.presets:
-        there = ", ".join(method.presets) or "none"
-        raise ParameterError(f"method {name!r} has no preset {preset!r}; its presets: {there}.")
-    chosen = method.presets[preset] if preset is not None else {}
-    method.check_names(params)
-    return {**chosen, **params}

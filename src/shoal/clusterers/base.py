@@ -6,6 +6,7 @@ from typing import ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 Vectors = NDArray[np.float32]
 State = dict[str, NDArray[np.generic]]
@@ -60,3 +61,15 @@ def cluster_means(vectors: Vectors, labels: NDArray[np.int64], n_clusters: int) 
     sums = np.zeros((n_clusters, vectors.shape[1]), dtype=np.float64)
     np.add.at(sums, labels, vectors)
     return (sums / np.maximum(np.bincount(labels, minlength=n_clusters), 1)[:, None]).astype(np.float32)
+
+
+def membership(labels: NDArray[np.int64], n_clusters: int, dtype: type[np.floating] = np.float32) -> csr_matrix:
+    """Return which rows are in which cluster, (n_clusters, n), as ones: its product with vectors sums each cluster.
+
+    Examples
+    --------
+    >>> membership(np.array([1, 0, 1]), 2).toarray().tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
+    """
+    rows = np.arange(len(labels))
+    return csr_matrix((np.ones(len(labels), dtype), (labels, rows)), shape=(n_clusters, len(labels)))

@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans, MiniBatchKMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
 
-from shoal.clusterers.base import State, Vectors, squared_distances
+from shoal.clusterers.base import State, Vectors, membership, squared_distances
 from shoal.progress import progress
 
 # The softmax over clusters uses a tenth of the mean squared distance to the own centre as its unit. On unit
@@ -121,7 +121,7 @@ def fit_spherical_kmeans(
     with progress("k-means", n_init, unit="starts") as bar:
         for _ in range(n_init):
             seed = int(rng.randint(np.iinfo(np.int32).max))
-            # One candidate a centre, as published; the greedy form costs several times more (docs/architecture.md).
+            # One candidate per centre, as published; the greedy form costs several times more (docs/architecture.md).
             start, _ = kmeans_plusplus(points, n_clusters, random_state=seed, n_local_trials=1)
             centers, cohesion, n_iter = _spherical_lloyd(points, unit_rows(start), max_iter)
             if cohesion > best_cohesion:
@@ -148,9 +148,7 @@ def _spherical_lloyd(points: Vectors, centers: Vectors, max_iter: int) -> tuple[
 
 def _mean_directions(points: Vectors, labels: NDArray[np.int64], n_clusters: int, nearest: Vectors) -> Vectors:
     """Return each cluster's mean direction; an empty cluster restarts at the point farthest from its centre."""
-    each = np.arange(len(labels))
-    members = csr_matrix((np.ones(len(labels), np.float32), (labels, each)), shape=(n_clusters, len(labels)))
-    centers: Vectors = members @ points
+    centers: Vectors = membership(labels, n_clusters) @ points
     empty = np.flatnonzero(np.bincount(labels, minlength=n_clusters) == 0)
     centers[empty] = points[np.argsort(nearest, kind="stable")[: len(empty)]]
     return unit_rows(centers)

@@ -1,4 +1,4 @@
-"""Clusters as linear heads, one for each view, that speak together."""
+"""Clusters as linear heads, one for each part of a row, that decide together."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from numpy.typing import NDArray
 
 from shoal.clusterers.base import State, Vectors
 from shoal.clusterers.softmax_regression import SoftmaxHead
-from shoal.clusterers.two_views import mean_log_probabilities
 
 
 class Heads:
-    """A partition by softmax heads over views that stand side by side in a row.
+    """A partition by softmax heads over parts that stand side by side in a row.
 
     Parameters
     ----------
     heads : sequence of SoftmaxHead
-        One for each view, in the order of the columns.
+        One for each part, in the order of the columns.
     centers : ndarray of shape (n_clusters, d)
-        Mean of each cluster's rows, d the width of all views together.
+        Mean of each cluster's rows, d the width of all parts together.
 
     Examples
     --------
@@ -56,3 +55,11 @@ class Heads:
         n_heads = sum(name.startswith("weights_") for name in arrays)
         heads = [SoftmaxHead(arrays[f"weights_{number}"], arrays[f"bias_{number}"]) for number in range(n_heads)]
         return cls(heads, arrays["centers"])
+
+
+def mean_log_probabilities(heads: Sequence[SoftmaxHead], parts: Sequence[Vectors]) -> Vectors:
+    """Return what the heads say together: the mean of their log-probabilities, one head per part of the row."""
+    total: Vectors = np.mean(
+        [head.log_probabilities(part) for head, part in zip(heads, parts, strict=True)], axis=0, dtype=np.float32
+    )
+    return total

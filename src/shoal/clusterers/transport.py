@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
-from shoal.clusterers.base import Vectors
+from shoal.clusterers.base import Vectors, membership
 from shoal.clusterers.centroids import fit_spherical_kmeans, unit_rows
 from shoal.errors import ParameterError
 from shoal.functional import sinkhorn
@@ -200,8 +199,7 @@ def cosine_silhouette(vectors: Vectors, labels: NDArray[np.int64]) -> float:
     if len(counts) < 2:
         return 0.0
     each = np.arange(len(owner))
-    members = csr_matrix((np.ones(len(owner), np.float32), (owner, each)), shape=(len(counts), len(owner)))
-    distances = np.maximum(1 - vectors @ unit_rows(members @ vectors).T, 0)
+    distances = np.maximum(1 - vectors @ unit_rows(membership(owner, len(counts)) @ vectors).T, 0)
     inner = distances[each, owner]
     distances[each, owner] = np.inf
     outer = distances.min(axis=1)

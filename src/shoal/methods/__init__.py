@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import ParameterError
-from shoal.methods.ae_kmeans import PRESETS as AE_KMEANS_PRESETS
-from shoal.methods.ae_kmeans import AEKMeans
-from shoal.methods.base import TextClusterer
-from shoal.methods.clusterbert import PRESETS as CLUSTERBERT_PRESETS
-from shoal.methods.clusterbert import ClusterBERT
-from shoal.methods.dcn import DCN
-from shoal.methods.dcn import PRESETS as DCN_PRESETS
-from shoal.methods.dec import DEC
-from shoal.methods.dec import PRESETS as DEC_PRESETS
-from shoal.methods.deccrl import DECCRL
-from shoal.methods.deccrl import PRESETS as DECCRL_PRESETS
-from shoal.methods.idec import IDEC
-from shoal.methods.idec import PRESETS as IDEC_PRESETS
-from shoal.methods.mlm_dec import MLMDEC
-from shoal.methods.mlm_dec import PRESETS as MLM_DEC_PRESETS
-from shoal.methods.sccl import PRESETS as SCCL_PRESETS
-from shoal.methods.sccl import SCCL
-from shoal.methods.shoal import Shoal
-from shoal.methods.tsdae import PRESETS as TSDAE_PRESETS
-from shoal.methods.tsdae import TSDAE
-from shoal.methods.two_stage import TwoStage
+
+if TYPE_CHECKING:
+    from shoal.methods.base import TextClusterer
 
 DEFAULT = "shoal"
-CLASSES: dict[str, type[TextClusterer]] = {
-    cls.__name__: cls for cls in (Shoal, TwoStage, SCCL, AEKMeans, DEC, IDEC, DCN, MLMDEC, TSDAE, ClusterBERT, DECCRL)
-}
 
 
 @dataclass(frozen=True)
@@ -42,23 +22,47 @@ class Method:
 
     Attributes
     ----------
-    estimator : type
-        The class.
-    summary : str
-        One line on what it does.
-    source : str
-        The paper it is from.
+    home : str or type
+        The class, or where it is, as "module:Class": imported when it is first used.
     settings : mapping
         Parameters that make it this method rather than another of its class.
-    presets : mapping of str to mapping
-        Named sets of parameters: a paper's own values, or its values for one data set.
+    said : mapping
+        ``summary``, ``source`` and ``presets``, where they differ from what the class says of itself.
     """
 
-    estimator: type[TextClusterer]
-    summary: str
-    source: str
+    home: str | type[TextClusterer]
     settings: Mapping[str, Any] = field(default_factory=dict)
-    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    said: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def class_name(self) -> str:
+        """The name of the class, which is not imported for it."""
+        return self.home.partition(":")[2] if isinstance(self.home, str) else self.home.__name__
+
+    @cached_property
+    def estimator(self) -> type[TextClusterer]:
+        """The class."""
+        if not isinstance(self.home, str):
+            return self.home
+        module, _, name = self.home.partition(":")
+        found: type[TextClusterer] = getattr(import_module(module), name)
+        return found
+
+    @property
+    def summary(self) -> str:
+        """One line on what it does."""
+        return str(self.said.get("summary", self.estimator.summary))
+
+    @property
+    def source(self) -> str:
+        """The paper it is from."""
+        return str(self.said.get("source", self.estimator.source))
+
+    @property
+    def presets(self) -> Mapping[str, Mapping[str, Any]]:
+        """Named sets of parameters: the values of a paper, or its values for one data set."""
+        found: Mapping[str, Mapping[str, Any]] = self.said.get("presets", self.estimator.presets)
+        return found
 
     def __call__(self, **params: Any) -> TextClusterer:
         """Build the estimator; ``params`` win over the method's own settings."""
@@ -67,8 +71,10 @@ class Method:
 
     def defaults(self) -> dict[str, Any]:
         """Return every parameter with the value it has if nothing is said."""
-        signature = inspect.signature(self.estimator).parameters
-        return {name: self.settings.get(name, parameter.default) for name, parameter in signature.items()}
+        from shoal.parameters import parameters_of
+
+        declared = parameters_of(self.estimator)
+        return {name: self.settings.get(name, parameter.default) for name, parameter in declared.items()}
 
     def check_names(self, params: Mapping[str, Any]) -> None:
         """Refuse a parameter that the method does not have."""
@@ -78,105 +84,59 @@ class Method:
                 raise ParameterError(f"there is no parameter {name!r}; the parameters are {', '.join(known)}.")
 
 
-_CLUSTERBERT_WORDS = {"clusterbert": {"max_features": 2000, "stop_words": "english"}}
+_TWO_STAGE = "shoal.methods.two_stage:TwoStage"
 
 METHODS: dict[str, Method] = {
-    "shoal": Method(
-        Shoal,
-        "meaning and shared words, two views that correct each other; fine-tuned if asked for",
-        "our own (docs/methods/shoal.md)",
-    ),
+    "shoal": Method("shoal.methods.shoal:Shoal"),
     "kmeans": Method(
-        TwoStage,
-        "the encoder's vectors, spherical k-means",
-        "baseline of all four papers; by cosine, which suits sentence vectors",
+        _TWO_STAGE,
+        said={
+            "summary": "the encoder's vectors, spherical k-means",
+            "source": "baseline of all four papers; by cosine, which suits sentence vectors",
+        },
     ),
-    "sccl": Method(
-        SCCL,
-        "fine-tuning: instance-wise contrast joined with a Student-t clustering loss",
-        "SCCL (Zhang et al. 2021)",
-        presets=SCCL_PRESETS,
-    ),
-    "deccrl": Method(
-        DECCRL,
-        "fine-tuning: contrast, a Student-t clustering loss, and centres that must rebuild the words; finds topics",
-        "DECCRL (Yin et al. 2022)",
-        presets=DECCRL_PRESETS,
-    ),
-    "tsdae": Method(
-        TSDAE,
-        "fine-tuning: a denoising auto-encoder of sentences, then k-means",
-        "TSDAE (Wang et al. 2021); ClusterBERT (baseline)",
-        presets=TSDAE_PRESETS,
-    ),
-    "clusterbert": Method(
-        ClusterBERT,
-        "fine-tuning in three stages: reconstruction, clustering, hardening",
-        "ClusterBERT (under review at ICLR 2023)",
-        presets=CLUSTERBERT_PRESETS,
-    ),
-    "mlm-dec": Method(
-        MLMDEC,
-        "fine-tuning: a masked language model joined with a Student-t clustering loss",
-        "MLM + DEC (Huang et al. 2020)",
-        presets=MLM_DEC_PRESETS,
-    ),
-    "dec": Method(
-        DEC,
-        "an auto-encoder of the vectors; its encoder and centres trained to harden the Student-t assignment",
-        "DEC (Xie et al. 2016); MLM + DEC (baseline)",
-        presets=DEC_PRESETS,
-    ),
-    "idec": Method(
-        IDEC,
-        "DEC that keeps the reconstruction",
-        "IDEC (Guo et al. 2017); MLM + DEC, ClusterBERT (baseline)",
-        presets=IDEC_PRESETS,
-    ),
-    "dcn": Method(
-        DCN,
-        "an auto-encoder of the vectors, trained in turns with k-means on its code",
-        "DCN (Yang et al. 2017); MLM + DEC (baseline)",
-        presets=DCN_PRESETS,
-    ),
-    "ae-kmeans": Method(
-        AEKMeans,
-        "the code of an auto-encoder of the vectors, k-means",
-        "MLM + DEC (baseline)",
-        presets=AE_KMEANS_PRESETS,
-    ),
+    "sccl": Method("shoal.methods.sccl:SCCL"),
+    "deccrl": Method("shoal.methods.deccrl:DECCRL"),
+    "tsdae": Method("shoal.methods.tsdae:TSDAE"),
+    "clusterbert": Method("shoal.methods.clusterbert:ClusterBERT"),
+    "mlm-dec": Method("shoal.methods.mlm_dec:MLMDEC"),
+    "dec": Method("shoal.methods.dec:DEC"),
+    "idec": Method("shoal.methods.idec:IDEC"),
+    "dcn": Method("shoal.methods.dcn:DCN"),
+    "ae-kmeans": Method("shoal.methods.ae_kmeans:AEKMeans"),
     "cls-kmeans": Method(
-        TwoStage,
-        "the encoder's [CLS] vector, k-means",
-        "ClusterBERT (baseline), MLM + DEC (ablation)",
+        _TWO_STAGE,
         {"pooling": "cls", "normalize": False, "clusterer": "kmeans"},
-        {"umap": {"reducer": "umap"}},
+        {
+            "summary": "the encoder's [CLS] vector, k-means",
+            "source": "ClusterBERT (baseline), MLM + DEC (ablation)",
+            "presets": {"umap": {"reducer": "umap"}},
+        },
     ),
     "bow-kmeans": Method(
-        TwoStage,
-        "word counts, k-means",
-        "SCCL, DECCRL (baseline)",
+        _TWO_STAGE,
         {"representation": "bow", "clusterer": "kmeans"},
+        {"summary": "word counts, k-means", "source": "SCCL, DECCRL (baseline)"},
     ),
     "tfidf-kmeans": Method(
-        TwoStage,
-        "TF-IDF, k-means",
-        "SCCL, DECCRL (baseline); ClusterBERT's as a preset",
+        _TWO_STAGE,
         {"representation": "tfidf", "clusterer": "kmeans"},
-        _CLUSTERBERT_WORDS,
+        {
+            "summary": "TF-IDF, k-means",
+            "source": "SCCL, DECCRL (baseline); ClusterBERT's as a preset",
+            "presets": {"clusterbert": {"max_features": 2000, "stop_words": "english"}},
+        },
     ),
     "sif-kmeans": Method(
-        TwoStage,
-        "smooth inverse frequency over word vectors, k-means",
-        "Arora et al. 2017; ClusterBERT (baseline)",
+        _TWO_STAGE,
         {"representation": "sif", "clusterer": "kmeans"},
-        {"glove": {"word_vectors": "glove"}, "umap": {"reducer": "umap"}},
+        {
+            "summary": "smooth inverse frequency over word vectors, k-means",
+            "source": "Arora et al. 2017; ClusterBERT (baseline)",
+            "presets": {"glove": {"word_vectors": "glove"}, "umap": {"reducer": "umap"}},
+        },
     ),
-    "two-stage": Method(
-        TwoStage,
-        "any representation, reducer and clusterer",
-        "the baselines of all four papers, freely combined",
-    ),
+    "two-stage": Method(_TWO_STAGE),
 }
 
 
@@ -191,3 +151,26 @@ def find_method(name: str) -> Method:
     if name not in METHODS:
         raise ParameterError(f"there is no method {name!r}; the methods are {', '.join(METHODS)}.")
     return METHODS[name]
+
+
+def build_method(name: str, preset: str | None = None, params: Mapping[str, Any] | None = None) -> TextClusterer:
+    """Build the method called ``name`` with the parameters of a preset, and with ``params``, which win.
+
+    Examples
+    --------
+    >>> build_method("tfidf-kmeans", "clusterbert", {"n_clusters": 3}).max_features
+    2000
+    """
+    method = find_method(name)
+    if preset is not None and preset not in method.presets:
+        there = ", ".join(method.presets) or "none"
+        raise ParameterError(f"method {name!r} has no preset {preset!r}; its presets: {there}.")
+    return method(**{**(method.presets[preset] if preset is not None else {}), **(params or {})})
+
+
+def find_class(name: str) -> type[TextClusterer]:
+    """Return the class called ``name`` among those of the methods."""
+    found = next((method for method in METHODS.values() if method.class_name == name), None)
+    if found is None:
+        raise ParameterError(f"no method has the class {name!r}; register it in shoal.METHODS.")
+    return found.estimator

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from shoal.clusterers import Clusterer, Vectors, fit_kmeans
 from shoal.encoder.auto_encoder import AutoEncoder
-from shoal.methods.auto_encoded import PAPER, AutoEncoderClusterer
+from shoal.methods.auto_encoded import PAPER, AutoEncoded
+from shoal.parameters import declared
 from shoal.training import Stage
 
 PRESETS = {"paper": PAPER}
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class AEKMeans(AutoEncoderClusterer):
+@declared
+class AEKMeans(AutoEncoded):
     """An auto-encoder of the texts' vectors, then k-means on its code.
-
-    All parameters are those of :class:`~shoal.methods.auto_encoded.AutoEncoderClusterer`.
 
     References
     ----------
@@ -34,12 +32,12 @@ class AEKMeans(AutoEncoderClusterer):
     True
     """
 
-    tolerance = None  # there is no stage that could stop early
+    summary = "the code of an auto-encoder of the vectors, k-means"
+    source = "MLM + DEC (baseline)"
+    presets = PRESETS
 
     def _stages(self, auto_encoder: AutoEncoder, n_texts: int) -> list[Stage]:
         return []
 
-    def _final_clusterer(
-        self, stages: Sequence[Stage], vectors: Vectors, rng: np.random.RandomState | None
-    ) -> Clusterer:
-        return fit_kmeans(vectors, self.n_clusters, rng or np.random.RandomState(0), n_init=self.n_init)
+    def _clusterer(self, stages: Sequence[Stage], code: Vectors, rng: np.random.RandomState) -> Clusterer:
+        return fit_kmeans(code, self.n_clusters, rng, n_init=self.n_init)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +13,16 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from shoal.clusterers import Clusterer, Vectors
+from shoal.clusterers import Vectors
 from shoal.clustering import NO_CLUSTER, Cluster, Clustering, Topic
+from shoal.corpus import Corpus
 from shoal.errors import DataError, ParameterError
-from shoal.methods.inputs import Rows, are_texts, rows_of
+from shoal.methods.context import FitContext, outcome_of
+from shoal.methods.inputs import Rows, are_texts, present_pairs, rows_of
+from shoal.methods.shared_parameters import RANDOM_STATE
 from shoal.naming import describe
-from shoal.training.callbacks import Callback
+from shoal.parameters import check_parameters, declared, positional
+from shoal.training import Callback
 
 # The same text encoded among other texts differs in the seventh digit. A row whose two best scores are closer
 # than this (relative to their size) is encoded and scored alone, so that its label never depends on its company.
@@ -28,6 +31,7 @@ TIE = 1e-4
 NAMED_CHARACTERS = 20_000
 
 
+@declared
 class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     """Base of all methods.
 
@@ -47,28 +51,29 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     clusters_ : tuple of Cluster
         Names, sizes, keywords and examples.
     names_ : list of str
-        The clusters' names.
+        The names of the clusters.
     start_labels_ : ndarray of int64, shape (n,)
         Labels before any training: k-means on the untrained representation.
     history_ : list of dict
         What happened, in order.
+    outcome_ : dict
+        ``stages``: what became of each stage of a training, with label-free signs before and after (``start``, ``end``);
+        ``rolled_back`` and ``reason``: whether and why it was undone; ``choice``: what a method chose between, and why.
     truncated_ : int
         How many texts were longer than the encoder reads.
     """
 
-    n_clusters: int
-    random_state: int | np.random.RandomState | None
-    clusterer_: Clusterer
-    clusters_: tuple[Cluster, ...]
-    history_: list[dict[str, Any]]
-    truncated_: int
-    _checkpoints: Path | None
-    _listeners: Sequence[Callback]
-    _start_found: NDArray[np.int64] | None
+    summary: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    takes_pairs: ClassVar[bool] = False
+
+    n_clusters: int = positional(default=8, meaning="The number of clusters.", kw_only=False)
+    random_state: int | np.random.RandomState | None = RANDOM_STATE
 
     @abstractmethod
-    def _fit(self, rows: Rows, rng: np.random.RandomState) -> Vectors:
-        """Learn from ``rows``, set ``clusterer_``, and return their vectors in the space of the clusters."""
+    def _fit(self, context: FitContext) -> Vectors:
+        """Learn from the rows, set ``clusterer_`` and ``n_features_in_``; return the vectors among the clusters."""
 
     @abstractmethod
     def _embed(self, rows: Rows) -> Vectors:
@@ -82,6 +87,9 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     def _restore(self, folder: Path, config: dict[str, Any]) -> None:
         """Undo :meth:`_save`."""
 
+    def _check(self) -> None:
+        """Refuse parameters that do not work together; each by itself is checked already."""
+
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that vectors become float32."""
         tags = super().__sklearn_tags__()
@@ -94,6 +102,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         y: Any = None,
         *,
         vectors: Any = None,
+        pairs: Any = None,
         checkpoints: Path | None = None,
         callbacks: Sequence[Callback] = (),
     ) -> Self:
@@ -108,6 +117,9 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         vectors : array-like of shape (n, d), optional
             Vectors of the texts in ``X``, used instead of the method's own representation; names then still
             come from the texts.
+        pairs : (list of str, list of str), optional
+            For methods that train on augmented views: two views of every row of ``X``, made elsewhere;
+            ``augmentation`` is then not used.
         checkpoints : Path, optional
             Where a method that trains keeps its states; if there are any, it goes on from the latest.
         callbacks : sequence of Callback
@@ -119,27 +131,34 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         """
         rows = self._rows(X, vectors, reset=True)
         self._check_size(rows)
-        self._begin(checkpoints, callbacks)
-        embedded = self._fit(rows, self._generator())
+        if pairs is not None and not self.takes_pairs:
+            raise ParameterError(f"pairs were given but {type(self).__name__} trains on no pairs; omit them.")
+        check_parameters(self)
+        self._check()
+        given = None if pairs is None else present_pairs(Corpus.of(X), pairs)
+        context = FitContext(rows, self._generator(), checkpoints, callbacks, given)
+        self.truncated_, self.outcome_ = 0, outcome_of()
+        self.history_ = context.history
+        embedded = self._fit(context)
         self.n_clusters_ = len(self.clusterer_.centers)
         self.cluster_centers_ = self.clusterer_.centers
         found, scores = self._assign(rows, embedded)
         self.labels_, self.probabilities_ = _spread(rows.present, found, scores)
         self.start_labels_ = self.labels_.copy()
-        if self._start_found is not None:
-            self.start_labels_[rows.present] = self._start_found
-        self.clusters_ = self._describe(rows, found, scores)
+        if context.start_labels is not None:
+            self.start_labels_[rows.present] = context.start_labels
+        self.clusters_ = self._describe(rows, found, scores, context.topics or [()] * self.n_clusters_)
         return self
 
     def predict(self, X: Any, *, vectors: Any = None) -> NDArray[np.int64]:
         """Return the cluster of each row; -1 for a row without text."""
-        return self.sort(X, vectors=vectors).labels
+        return self.predict_clustering(X, vectors=vectors).labels
 
     def predict_proba(self, X: Any, *, vectors: Any = None) -> NDArray[np.float32]:
         """Return how likely each cluster is for each row, (n, n_clusters)."""
-        return self.sort(X, vectors=vectors).probabilities
+        return self.predict_clustering(X, vectors=vectors).probabilities
 
-    def sort(self, X: Any, *, vectors: Any = None) -> Clustering:
+    def predict_clustering(self, X: Any, *, vectors: Any = None) -> Clustering:
         """Return labels and probabilities of ``X`` together, under this model's clusters."""
         check_is_fitted(self, "clusterer_")
         rows = self._rows(X, vectors)
@@ -199,14 +218,6 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
             )
         return rows
 
-    def _begin(self, checkpoints: Path | None, callbacks: Sequence[Callback]) -> None:
-        """Forget an earlier fit."""
-        self._checkpoints = checkpoints
-        self._listeners = callbacks
-        self._start_found = None
-        self.history_ = []
-        self.truncated_ = 0
-
     def _generator(self) -> np.random.RandomState:
         """Return the generator that all randomness comes from."""
         try:
@@ -244,31 +255,27 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
                 scores[i] = self.clusterer_.scores(self._embed(rows.row(int(i))))[0]
         return scores.argmax(axis=1).astype(np.int64), scores
 
-    def _describe(self, rows: Rows, labels: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[Cluster, ...]:
+    def _describe(
+        self,
+        rows: Rows,
+        labels: NDArray[np.int64],
+        scores: NDArray[np.float64],
+        topics: Sequence[tuple[Topic, ...]],
+    ) -> tuple[Cluster, ...]:
         """Name the clusters by their texts; by their numbers if there are only vectors."""
         sizes = np.bincount(labels, minlength=self.n_clusters_)
-        sure = softmax(scores, axis=1).max(axis=1)
-        confidence = np.bincount(labels, weights=sure, minlength=self.n_clusters_) / np.maximum(sizes, 1)
-        facts = [(int(k), int(sizes[k]), float(confidence[k])) for k in range(self.n_clusters_)]
+        confidence = np.bincount(labels, softmax(scores, axis=1).max(axis=1), self.n_clusters_) / np.maximum(sizes, 1)
+        facts = [(k, int(sizes[k]), float(confidence[k])) for k in range(self.n_clusters_)]
         if rows.texts is None:
-            return tuple(Cluster(k, f"cluster {k}", size, sureness) for k, size, sureness in facts)
+            return tuple(Cluster(k, f"cluster {k}", size, mean) for k, size, mean in facts)
         texts = rows.texts
         heads = [text[:NAMED_CHARACTERS] for text in texts]
-        topics = self._topics()
         telling = [{word for topic in own if not topic.general for word in topic.words} for own in topics]
         found = describe(heads, labels, self.n_clusters_, centrality=scores.max(axis=1), telling=telling)
         return tuple(
-            Cluster(k, about.name, size, sureness, about.keywords, tuple(texts[i] for i in about.examples), own)
-            for (k, size, sureness), about, own in zip(facts, found, topics, strict=True)
+            Cluster(k, about.name, size, mean, about.keywords, tuple(texts[i] for i in about.examples), own)
+            for (k, size, mean), about, own in zip(facts, found, topics, strict=True)
         )
-
-    def _topics(self) -> list[tuple[Topic, ...]]:
-        """Return the topics of each cluster; a method that is no topic model has none."""
-        return [()] * self.n_clusters_
-
-    def _log(self, stage: str, started: float, **facts: Any) -> None:
-        """Add an entry to the history."""
-        self.history_.append({"stage": stage, "seconds": round(time.perf_counter() - started, 3), **facts})
 
 
 def _spread(

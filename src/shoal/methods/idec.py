@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor, nn
-from torch.nn.functional import mse_loss
-
 from shoal.encoder.auto_encoder import AutoEncoder
-from shoal.methods.auto_encoded import PAPER
-from shoal.methods.checks import check_positive
-from shoal.methods.dec import DEC, DECObjective
-from shoal.training import VectorBatch
+from shoal.methods.auto_encoded import PAPER, AutoEncoded
+from shoal.methods.objectives.dec import IDECObjective
+from shoal.methods.shared_parameters import ALPHA, TOLERANCE, UPDATE_INTERVAL
+from shoal.parameters import declared, number, parameter
+from shoal.training import Stage
+from shoal.training.options import TRAINING
 
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {**PAPER, "n_init": 20},
@@ -21,61 +19,12 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-class IDECObjective(DECObjective):
-    """L_r + γ L_c: reconstruction plus γ times DEC's divergence.
-
-    Parameters
-    ----------
-    encoder, decoder : nn.Module
-        The two halves of the auto-encoder.
-    gamma : float
-        γ.
-    **head
-        As in :class:`~shoal.methods.dec.DECObjective`.
-    """
-
-    def __init__(self, encoder: nn.Module, decoder: nn.Module, *, gamma: float, **head: Any) -> None:
-        super().__init__(encoder, **head)
-        self.decoder = decoder
-        self.gamma = gamma
-
-    def forward(self, batch: VectorBatch) -> dict[str, Tensor]:
-        """Return the two terms."""
-        (z,) = self.encode(batch)
-        return {
-            "reconstruction": mse_loss(self.decoder(z), batch.vectors),  # L_r, as a mean over the values
-            "cluster": self.gamma * self.divergence(z, batch.rows),  # L_c
-        }
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class IDEC(DEC):
+@declared
+class IDEC(AutoEncoded):
     """DEC that keeps its decoder.
 
     Minimises L_r + γ KL(P || Q): the reconstruction of the undamaged vectors keeps the code from forgetting what the
     clusters do not need. The error is the mean over a vector's values, as in the usual code; the paper writes a sum.
-
-    Parameters
-    ----------
-    epochs : int, default=50
-        The most passes over the corpus, after the pre-training.
-    gamma : float, default=0.1
-        γ, the weight of the clustering; the paper's.
-    alpha : float, default=1
-        Degrees of freedom of the Student-t kernel; the paper's.
-    update_interval : int, optional
-        T: steps between two targets, and between two counts of the labels that moved; by default once an epoch.
-    tolerance : float or None, default=0.001
-        δ: stop when less than this share of the labels moved between two targets; the paper's.
-
-    Further parameters: see :class:`~shoal.methods.auto_encoded.AutoEncoderClusterer`.
-
-    Attributes
-    ----------
-    encoder_ : VectorEncoder
-        The encoding half after training.
-    outcome_ : dict
-        Label-free signs before and after, and whether and why the training was rolled back.
 
     References
     ----------
@@ -90,12 +39,25 @@ class IDEC(DEC):
     True
     """
 
-    gamma: float = 0.1
+    summary = "DEC that keeps the reconstruction"
+    source = "IDEC (Guo et al. 2017); MLM + DEC, ClusterBERT (baseline)"
+    presets = PRESETS
 
-    def _objective(self, auto_encoder: AutoEncoder, n_texts: int) -> DECObjective:
-        head = self._head(auto_encoder, n_texts)
-        return IDECObjective(auto_encoder.encoder, auto_encoder.decoder, gamma=self.gamma, **head)
+    epochs: int = TRAINING["epochs"].but(50, "The most passes over the corpus, after the pre-training.")
+    gamma: float = parameter(0.1, "γ, the weight of the clustering, as in the paper.", number(above=0))
+    alpha: float = ALPHA
+    update_interval: int | None = UPDATE_INTERVAL
+    tolerance: float | None = TOLERANCE.but(0.001)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_positive(self.get_params(deep=False), {"gamma": 0.1})
+    def _stages(self, auto_encoder: AutoEncoder, n_texts: int) -> list[Stage]:
+        objective = IDECObjective(
+            auto_encoder.encoder,
+            auto_encoder.decoder,
+            gamma=self.gamma,
+            n_texts=n_texts,
+            n_clusters=self.n_clusters,
+            dimension=auto_encoder.dimension,
+            alpha=self.alpha,
+            n_init=self.n_init,
+        )
+        return [Stage("cluster", objective, refresh_every=self.update_interval or self._steps_per_epoch(n_texts))]

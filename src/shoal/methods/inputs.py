@@ -80,8 +80,20 @@ def rows_of(X: Any, vectors: Any = None) -> Rows:
         return Rows(present, texts, None)
     matrix = as_vectors(vectors)
     if len(matrix) != len(corpus):
-        raise DataError(f"vectors has {len(matrix)} rows but there are {len(corpus)} texts; pass one vector a text.")
+        raise DataError(f"vectors has {len(matrix)} rows but there are {len(corpus)} texts; pass one vector per text.")
     return Rows(present, texts, matrix[present])
+
+
+def present_pairs(corpus: Corpus, pairs: Any) -> tuple[list[str], list[str]]:
+    """Check the pairs against the corpus and omit those of empty rows; an empty view is the text itself."""
+    left, right = pairs
+    if not len(left) == len(right) == len(corpus):
+        raise DataError(
+            f"pairs has {len(left)} and {len(right)} texts but there are {len(corpus)} rows; pass two views of each."
+        )
+    kept = [i for i, text in enumerate(corpus.texts) if text]
+    first, second = ([str(view[i] or corpus.texts[i]) for i in kept] for view in (list(left), list(right)))
+    return first, second
 
 
 def as_vectors(vectors: Any) -> NDArray[np.float32]:
@@ -91,7 +103,7 @@ def as_vectors(vectors: Any) -> NDArray[np.float32]:
     except (TypeError, ValueError) as reason:
         raise DataError(f"vectors cannot be read as numbers ({reason}); pass an array of shape (n, d).") from reason
     if matrix.ndim != 2 or not matrix.size:
-        raise DataError(f"vectors has shape {matrix.shape}; pass an array of shape (n, d), one row a text.")
+        raise DataError(f"vectors has shape {matrix.shape}; pass an array of shape (n, d), one row per text.")
     broken = int((~np.isfinite(matrix)).any(axis=1).sum())
     if broken:
         raise DataError(f"vectors has NaN or infinity in {broken} of {len(matrix)} rows; repair or drop them.")

@@ -22,6 +22,7 @@ from shoal._version import __version__
 from shoal.clusterers import Centroids, Clusterer, Heads, Linkage, Mixture, Neighbours, Projection, State, StudentT
 from shoal.clustering import Cluster
 from shoal.errors import ParameterError, RunFolderError
+from shoal.methods import find_class
 from shoal.methods.base import TextClusterer
 from shoal.methods.idec_clusterer import LatentClusters
 from shoal.run_folder import MODEL, RunFolder
@@ -82,20 +83,16 @@ def load(path: str | Path) -> TextClusterer:
     if (folder / MODEL).is_dir() or not folder.is_dir():
         folder = RunFolder.open(folder).model
     config = _read_config(folder)
-    from shoal.methods import CLASSES
-
     try:
-        model: TextClusterer = CLASSES[config["class"]](**config["params"])
+        model = find_class(config["class"])(**config["params"])
         arrays = load_file(folder / _HEADS)
         model.clusterer_ = CLUSTERERS[config["clusterer"]].from_state(_part(arrays, "clusterer."))
-        if config["reducer"] is not None:
-            model.reducer_ = REDUCERS[config["reducer"]].from_state(_part(arrays, "reducer."))
-        else:
-            model.reducer_ = None
+        reducer = config["reducer"]
+        model.reducer_ = None if reducer is None else REDUCERS[reducer].from_state(_part(arrays, "reducer."))
         model.clusters_ = tuple(Cluster.from_json(cluster) for cluster in config["clusters"])
         model.n_features_in_ = config["n_features_in"]
         model._restore(folder, config)
-    except (LookupError, TypeError, ValueError, OSError, SafetensorError) as reason:
+    except (LookupError, TypeError, ValueError, OSError, SafetensorError, ParameterError) as reason:
         raise RunFolderError(
             f"{folder} is damaged ({type(reason).__name__}: {reason}); fit the model again."
         ) from reason

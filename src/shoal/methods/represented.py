@@ -1,81 +1,60 @@
-"""What the methods that start from vectors share: a representation of the texts, or vectors from elsewhere."""
+"""How methods that start from vectors get them: from a representation of the texts, or from elsewhere."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from shoal.clusterers import Vectors
 from shoal.encoder.representation import Representation, load_representation, make_representation
-from shoal.encoder.token_states import POOLINGS
-from shoal.encoder.transformer import LONG_TEXTS
 from shoal.errors import ParameterError
 from shoal.methods.base import TextClusterer
-from shoal.methods.checks import check_choices, check_counts, check_positive
+from shoal.methods.context import FitContext
 from shoal.methods.inputs import Rows
 
 
-class RepresentedClusterer(TextClusterer):
-    """Base of the methods that start from vectors.
+def fit_representation(
+    model: TextClusterer, context: FitContext, options: Mapping[str, Any]
+) -> tuple[Representation | None, Vectors]:
+    """Load or learn a representation, if the texts need one; return it and the vectors of the rows.
 
-    Attributes
-    ----------
-    representation_ : Representation or None
-        What turns texts into vectors; None if vectors were given.
+    ``options`` are ``representation`` and its parameters.
     """
+    started = time.perf_counter()
+    representation, rows = None, context.rows
+    if rows.texts is not None and rows.vectors is None:
+        representation = make_representation(options["representation"], options).fit(rows.texts)
+    vectors = represent(model, representation, rows)
+    model.n_features_in_ = vectors.shape[1]
+    context.log("represent", started, dimension=vectors.shape[1])
+    return representation, vectors
 
-    representation_: Representation | None
 
-    def _representation_options(self) -> dict[str, Any]:
-        """Return ``representation`` and its parameters."""
-        options: dict[str, Any] = self.get_params(deep=False)
-        return options
+def represent(model: TextClusterer, representation: Representation | None, rows: Rows) -> Vectors:
+    """Return the vectors that were given, or those of the representation; ``model`` hears how many were truncated."""
+    if rows.vectors is not None:
+        return rows.vectors
+    if representation is None or rows.texts is None:
+        raise ParameterError("this model has no representation for texts; pass vectors= as in fit.")
+    vectors = representation.encode(rows.texts)
+    model.truncated_ = representation.truncated
+    return vectors
 
-    def _fit_representation(self, rows: Rows) -> Vectors:
-        """Load or learn the representation, if texts need one; return the vectors of ``rows``."""
-        started = time.perf_counter()
-        self.representation_ = None
-        if rows.texts is not None and rows.vectors is None:
-            options = self._representation_options()
-            self.representation_ = make_representation(options["representation"], options).fit(rows.texts)
-        vectors = self._represent(rows)
-        self.n_features_in_ = vectors.shape[1]
-        self._log("represent", started, dimension=vectors.shape[1])
-        return vectors
 
-    def _represent(self, rows: Rows) -> Vectors:
-        """Return the vectors that were given, or the representation's."""
-        if rows.vectors is not None:
-            return rows.vectors
-        if self.representation_ is None or rows.texts is None:
-            raise ParameterError("this model has no representation for texts; pass vectors= as in fit.")
-        vectors = self.representation_.encode(rows.texts)
-        self.truncated_ = self.representation_.truncated
-        return vectors
+def save_representation(representation: Representation | None, folder: Path, kind: Any) -> dict[str, Any]:
+    """Write a representation into ``folder``; return what the model's ``config.json`` must know."""
+    if representation is not None:
+        representation.save(folder)
+    return {"encodes_texts": representation is not None and isinstance(kind, str)}
 
-    def _check_representation(self) -> None:
-        """Name the first parameter of the representation that does not work."""
-        params = self.get_params(deep=False)
-        choices = {"pooling": tuple(POOLINGS), "long_texts": LONG_TEXTS}
-        check_choices(params, {**choices, "normalize": (True, False), "cache": (True, False)})
-        check_counts(params, ("max_features", "max_length"))
-        check_positive(params, {"sif_a": 0.001})
-        words = params["stop_words"]
-        if words not in (None, "english") and not (
-            isinstance(words, list) and all(isinstance(word, str) for word in words)
-        ):
-            raise ParameterError(f"stop_words={words!r} does not work; pass 'english', a list of words, or None.")
 
-    def _save(self, folder: Path) -> dict[str, Any]:
-        if self.representation_ is not None:
-            self.representation_.save(folder)
-        named = isinstance(self._representation_options()["representation"], str)
-        return {"encodes_texts": self.representation_ is not None and named}
-
-    def _restore(self, folder: Path, config: dict[str, Any]) -> None:
-        self.representation_ = None
-        if config["encodes_texts"]:
-            options = self._representation_options()
-            self.representation_ = load_representation(options["representation"], folder, options)
-        self.fitted_on_vectors_ = not config["encodes_texts"]
+def restore_representation(
+    model: TextClusterer, folder: Path, config: Mapping[str, Any], options: Mapping[str, Any]
+) -> Representation | None:
+    """Undo :func:`save_representation`."""
+    model.fitted_on_vectors_ = not config["encodes_texts"]
+    if model.fitted_on_vectors_:
+        return None
+    return load_representation(options["representation"], folder, options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.training.batch import Batch, CorpusViews, VectorBatch, VectorCorpus
+from shoal.training.batch import LEFT, ORIGINAL, RIGHT, Batch, CorpusViews, VectorBatch, VectorCorpus
 from shoal.training.callbacks import Callback, EarlyStopping, MLflow, StageSnapshots, TensorBoard, make_writer
 from shoal.training.checkpoint import Checkpoints
 from shoal.training.guard import BestState, Guard, Signs
@@ -15,6 +15,9 @@ from shoal.training.stage import Stage
 from shoal.training.trainer import Trainer, TrainingResult
 
 __all__ = [
+    "LEFT",
+    "ORIGINAL",
+    "RIGHT",
     "Batch",
     "BestState",
     "Callback",

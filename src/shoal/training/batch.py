@@ -17,6 +17,9 @@ from shoal.clusterers import Vectors
 from shoal.encoder.tokens import TokenisedTexts, length_groups
 from shoal.errors import DataError
 
+# The views of a text that contrastive methods train on, by number.
+ORIGINAL, LEFT, RIGHT = 0, 1, 2
+
 
 @dataclass(frozen=True)
 class Batch:

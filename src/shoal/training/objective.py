@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from shoal.clusterers import Vectors
+from shoal.clusterers import Clusterer, Vectors
 from shoal.training.batch import Batch, VectorBatch
 
 
@@ -51,12 +51,17 @@ class Objective(nn.Module):
     def refresh(self, embeddings: Vectors) -> None:
         """Renew targets over the whole corpus; called as ``Stage.refresh_every`` says."""
 
-    def labels(self, embeddings: Vectors) -> NDArray[np.int64]:
-        """Return each text's cluster as things stand. It draws no random number and changes nothing.
+    def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
+        """Return the partition of the space as it stands; with ``rng`` it may try new starts.
 
-        Only what is trained before there are clusters, in a stage that is not watched, does without.
+        Only what is trained before there are clusters, in a stage that is not watched, has none.
         """
         raise NotImplementedError(f"{type(self).__name__} has no clusters; run it in a Stage with watched=False.")
+
+    def labels(self, embeddings: Vectors) -> NDArray[np.int64]:
+        """Return the cluster of each text as things stand. It draws no random number and changes nothing."""
+        found: NDArray[np.int64] = self.clusterer(embeddings).scores(embeddings).argmax(axis=1)
+        return found
 
     def encode(self, batch: Batch | VectorBatch) -> tuple[Tensor, ...]:
         """Return the vectors of each view of the batch, all views encoded together."""

@@ -1,60 +1,37 @@
-"""How to train: every knob of the loop, checked once."""
+"""How to train: every option of the loop, checked once."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import nn
 
 from shoal.errors import ParameterError
+from shoal.parameters import (
+    Limit,
+    check_parameters,
+    declared,
+    number,
+    one_of,
+    optional,
+    parameter,
+    parameters_of,
+    whole,
+)
 
 OPTIMIZERS: dict[str, type[torch.optim.Adam]] = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
-SCHEDULES = ("constant", "linear", "cosine")
-DEVICES = ("auto", "cpu", "cuda", "mps")
-PRECISIONS = ("auto", "float32", "bfloat16")
 ALL_LAYERS = "all"
+_LAYERS = Limit(
+    lambda value: value == ALL_LAYERS or whole().allows(value), "but it must be 'all' or a whole number >= 1."
+)
 
 
-@dataclass(frozen=True)
+@declared
 class TrainingOptions:
     """How to train.
-
-    Parameters
-    ----------
-    batch_size : int, default=400
-        Texts a batch.
-    epochs : int, default=1
-        Passes over the corpus, unless ``max_steps`` ends them before.
-    max_steps : int, optional
-        The most steps of a stage.
-    learning_rate, head_learning_rate : float
-        Of the backbone, and of everything else.
-    optimizer : {"adam", "adamw"}, default="adam"
-        The optimiser.
-    weight_decay : float, default=0
-        Its decay: coupled for Adam, decoupled for AdamW.
-    schedule : {"constant", "linear", "cosine"}, default="constant"
-        What the learning rates do after the warm-up: stay, or fall to zero at the stage's end.
-    warmup_steps : int, default=0
-        Steps over which the learning rates rise from zero.
-    clip_norm : float, optional
-        The largest norm of the whole gradient.
-    accumulate : int, default=1
-        Batches whose gradients are averaged before a step.
-    evaluate_every : int, optional
-        Steps between two looks at the whole corpus; by default at the end of each epoch.
-    checkpoint_every : int, default=25
-        Steps between two checkpoints.
-    device : {"auto", "cpu", "cuda", "mps"}, default="auto"
-        Where to compute; "auto" takes the fastest there is.
-    precision : {"auto", "float32", "bfloat16"}, default="auto"
-        "bfloat16" is mixed precision, for CUDA devices that have it; "auto" uses it exactly there.
-    trainable_layers : "all" or int, default="all"
-        Train everything, or only the last so many layers; what is below is then computed once and cached.
-    seed : int, default=0
-        Seed of everything random.
 
     Examples
     --------
@@ -62,59 +39,40 @@ class TrainingOptions:
     0.5
     """
 
-    batch_size: int = 400
-    epochs: int = 1
-    max_steps: int | None = None
-    learning_rate: float = 5e-6
-    head_learning_rate: float = 5e-4
-    optimizer: str = "adam"
-    weight_decay: float = 0.0
-    schedule: str = "constant"
-    warmup_steps: int = 0
-    clip_norm: float | None = None
-    accumulate: int = 1
-    evaluate_every: int | None = None
-    checkpoint_every: int = 25
-    device: str = "auto"
-    precision: str = "auto"
-    trainable_layers: str | int = ALL_LAYERS
-    seed: int = 0
+    batch_size: int = parameter(400, "Texts per batch.", whole())
+    epochs: int = parameter(1, "Passes over the corpus, unless ``max_steps`` ends them before.", whole())
+    max_steps: int | None = parameter(None, "The most steps of a stage.", optional(whole()))
+    learning_rate: float = parameter(5e-6, "Of the encoder.", number(least=0))
+    head_learning_rate: float = parameter(5e-4, "Of everything that is trained besides the encoder.", number(least=0))
+    optimizer: str = parameter("adam", "The optimiser.", one_of(*OPTIMIZERS))
+    weight_decay: float = parameter(0.0, "Its decay: coupled for Adam, decoupled for AdamW.", number(least=0))
+    schedule: str = parameter(
+        "constant",
+        "What the learning rates do after the warm-up: stay, or fall to zero at the stage's end.",
+        one_of("constant", "linear", "cosine"),
+    )
+    warmup_steps: int = parameter(0, "Steps over which the learning rates rise from zero.", whole(0))
+    clip_norm: float | None = parameter(None, "The largest norm of the whole gradient.", optional(number(above=0)))
+    accumulate: int = parameter(1, "Batches whose gradients are averaged before a step.", whole())
+    trainable_layers: str | int = parameter(
+        ALL_LAYERS, "Train everything, or only the last so many layers; the rest is computed once and cached.", _LAYERS
+    )
+    evaluate_every: int | None = parameter(
+        None, "Steps between two evaluations of the whole corpus; by default once per epoch.", optional(whole())
+    )
+    checkpoint_every: int = parameter(25, "Steps between two checkpoints.", whole())
+    device: str = parameter(
+        "auto", "Where to compute; auto takes the fastest there is.", one_of("auto", "cpu", "cuda", "mps")
+    )
+    precision: str = parameter(
+        "auto",
+        "bfloat16 is mixed precision, for CUDA devices that have it; auto uses it exactly there.",
+        one_of("auto", "float32", "bfloat16"),
+    )
+    seed: int = parameter(0, "Seed of everything random.")
 
     def __post_init__(self) -> None:
-        for name in ("batch_size", "epochs", "accumulate", "checkpoint_every"):
-            self._check_whole(name, 1)
-        self._check_whole("warmup_steps", 0)
-        for name in ("max_steps", "evaluate_every"):
-            if getattr(self, name) is not None:
-                self._check_whole(name, 1)
-        if self.trainable_layers != ALL_LAYERS:
-            self._check_whole("trainable_layers", 1)
-        for name in ("learning_rate", "head_learning_rate", "weight_decay"):
-            self._check_number(name)
-        if self.clip_norm is not None:
-            self._check_number("clip_norm", above_zero=True)
-        for name, allowed in (
-            ("optimizer", tuple(OPTIMIZERS)),
-            ("schedule", SCHEDULES),
-            ("device", DEVICES),
-            ("precision", PRECISIONS),
-        ):
-            if getattr(self, name) not in allowed:
-                raise ParameterError(f"{name}={getattr(self, name)!r} is unknown; pass one of {', '.join(allowed)}.")
-
-    def _check_whole(self, name: str, least: int) -> None:
-        """Refuse what is not a whole number of at least ``least``."""
-        value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            also = "'all' or " if name == "trainable_layers" else ""
-            raise ParameterError(f"{name}={value!r} but it must be {also}a whole number >= {least}.")
-
-    def _check_number(self, name: str, above_zero: bool = False) -> None:
-        """Refuse what is not a finite number >= 0, or > 0."""
-        value = getattr(self, name)
-        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        if not number or value < 0 or (above_zero and value == 0):
-            raise ParameterError(f"{name}={value!r} but it must be a number {'>' if above_zero else '>='} 0.")
+        check_parameters(self)
 
     def rate_factor(self, step: int, n_steps: int) -> float:
         """Return what the learning rates are multiplied with at ``step`` (from 0) of ``n_steps``."""
@@ -156,3 +114,7 @@ class TrainingOptions:
             weight_decay=self.weight_decay,
             fused=device.type in ("cpu", "cuda"),  # one pass over the weights instead of a dozen
         )
+
+
+# The same declarations, for methods that hand their own parameters on to the trainer.
+TRAINING: Mapping[str, Any] = parameters_of(TrainingOptions)

@@ -299,7 +299,7 @@ class Trainer:
                 "run": self.state.state_dict(),
                 "sampler": self.sampler.state_dict(),
                 "random": random_states(self.rng),
-                "callbacks": {type(callback).__name__: callback.state_dict() for callback in self.callbacks},
+                "callbacks": {name: callback.state_dict() for name, callback in self._named_callbacks().items()},
                 "history_lines": len(self.history),
             }
         )
@@ -312,9 +312,18 @@ class Trainer:
         self.state = RunState.from_state(saved["run"])
         self.sampler.load_state_dict(saved["sampler"])
         restore_random_states(self.rng, saved["random"])
+        for name, callback in self._named_callbacks().items():
+            if name in saved["callbacks"]:  # one that was not there before has nothing to go on from
+                callback.load_state_dict(saved["callbacks"][name])
+
+    def _named_callbacks(self) -> dict[str, Callback]:
+        """Name the callbacks by their class; the second of a class has its number behind it, and so on."""
+        named: dict[str, Callback] = {}
         for callback in self.callbacks:
-            if type(callback).__name__ in saved["callbacks"]:  # who came new has nothing to go on from
-                callback.load_state_dict(saved["callbacks"][type(callback).__name__])
+            kind = type(callback).__name__
+            number = sum(type(other).__name__ == kind for other in named.values()) + 1
+            named[kind if number == 1 else f"{kind} {number}"] = callback
+        return named
 
     def _where(self, stage: Stage) -> dict[str, Any]:
         """Say where the run stands."""

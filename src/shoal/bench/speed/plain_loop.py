@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from shoal.encoder.frozen_layers import FrozenLayersEncoder
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.functional import cluster_kl, mean_pool, nt_xent, student_t, target_distribution
-from shoal.methods.sccl import SCCLObjective
+from shoal.methods.objectives.sccl import SCCLObjective
 from shoal.training import CorpusViews, Stage, Trainer, TrainingOptions, seeded
 
 MAX_LENGTH, MOST_CLUSTERS = 32, 20

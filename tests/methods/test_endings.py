@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import shoal
 from shoal.methods.clusterbert import ClusterBERT
-from shoal.methods.reclustered import ASSIGNMENTS
+from shoal.methods.endings import ENDINGS
 from shoal.methods.sccl import SCCL
 from shoal.methods.tsdae import TSDAE
 from shoal.training import Callback
@@ -23,7 +23,7 @@ def backbone(tmp_path_factory):
     return tiny_backbone(tmp_path_factory.mktemp("backbone"), ("the", "ran", "slept", *ANIMALS))
 
 
-@pytest.mark.parametrize("assign", ASSIGNMENTS)
+@pytest.mark.parametrize("assign", ENDINGS)
 @pytest.mark.parametrize("method", [TSDAE, ClusterBERT, SCCL])
 def test_every_way_keeps_the_promises(method, assign, backbone, tmp_path):
     options = {"augmentation": "char_swap"} if method is SCCL else {}

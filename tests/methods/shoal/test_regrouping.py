@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from shoal.clusterers import links_between, regrouped, regrouping, weakest_cut
+from shoal.methods.shoal import regrouping
+from shoal.methods.shoal.regrouping import links_between, regrouped, weakest_cut
 
 
 def blocks(sizes, bridges=(), inside=1.0):

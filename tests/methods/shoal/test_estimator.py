@@ -73,15 +73,17 @@ def test_copies_share_a_cluster_and_count_once(folder):
 
 def test_it_says_why(fitted):
     model, _, _ = fitted
-    assert model.outcome_["reason"].endswith(".")
-    assert {each["branch"] for each in model.outcome_["weighed"]} >= {
+    assert model.outcome_["choice"]["reason"].endswith(".")
+    assert {each["branch"] for each in model.outcome_["choice"]["weighed"]} >= {
         "balanced, smoothing 1",
         "unequal",
         "k-means start",
     }
-    chosen = max(each["strength"] for each in model.outcome_["weighed"] if each["branch"].startswith("balanced"))
-    start = next(each["strength"] for each in model.outcome_["weighed"] if each["branch"] == "k-means start")
-    assert chosen >= start or "k-means" in model.outcome_["reason"]
+    chosen = max(
+        each["strength"] for each in model.outcome_["choice"]["weighed"] if each["branch"].startswith("balanced")
+    )
+    start = next(each["strength"] for each in model.outcome_["choice"]["weighed"] if each["branch"] == "k-means start")
+    assert chosen >= start or "k-means" in model.outcome_["choice"]["reason"]
 
 
 def test_words_find_what_vectors_of_noise_cannot(tmp_path):
@@ -141,8 +143,8 @@ TAUGHT = {"effort": "best", "unequal": False, "batch_size": 16, "learning_rate":
 def test_unequal_clusters_are_not_taught(folder):
     texts, _ = made_texts(20)
     fast, best = (Shoal(3, backbone=folder, effort=effort).fit(texts) for effort in ("fast", "best"))
-    assert best.outcome_["branch"] == "unequal"
-    assert best.outcome_["training"] is None
+    assert best.outcome_["choice"]["branch"] == "unequal"
+    assert best.outcome_["stages"] == []
     assert (fast.labels_ == best.labels_).all()
 
 
@@ -150,9 +152,9 @@ def test_more_effort_teaches_the_encoder(folder):
     texts, labels = made_texts(20)
     model = Shoal(3, backbone=folder, **TAUGHT).fit(texts)
     assert accuracy(labels, model.labels_) > 0.95
-    assert [stage["stage"] for stage in model.outcome_["training"]["stages"]] == ["round 1", "round 2"]
+    assert [stage["stage"] for stage in model.outcome_["stages"]] == ["round 1", "round 2"]
     plain = Shoal(3, backbone=folder).fit(texts)
-    assert plain.outcome_["training"] is None
+    assert plain.outcome_["stages"] == []
     assert (plain.start_labels_ == model.start_labels_).all()
     width = model.n_features_in_
     moved = np.abs(model.transform(texts)[:, :width] - plain.transform(texts)[:, :width]).max()
@@ -169,7 +171,7 @@ def test_taught_it_keeps_the_promises(folder, tmp_path):
     new, _ = made_texts(6, seed=4)
     assert (again.predict(new) == model.predict(new)).all()
     np.testing.assert_allclose(again.transform(new), model.transform(new), atol=1e-6)
-    assert again.outcome_["training"]["stages"]
+    assert again.outcome_["stages"]
 
 
 @pytest.mark.parametrize("steps", [1, 3, 5, 7])  # in either round, at checkpoints and between them

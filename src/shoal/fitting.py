@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import platform
@@ -21,11 +20,10 @@ from numpy.typing import NDArray
 
 from shoal._version import __version__
 from shoal.cache import write_atomically
-from shoal.cli.settings import method_parameters
 from shoal.clustering import Cluster
 from shoal.corpus import Corpus, require_column, strings_of
 from shoal.errors import DataError, ParameterError, RunFolderError
-from shoal.methods import DEFAULT, find_method
+from shoal.methods import DEFAULT, build_method
 from shoal.methods.base import TextClusterer
 from shoal.methods.inputs import read_vectors
 from shoal.metrics import scores
@@ -81,9 +79,9 @@ class FitResult:
     dropped: dict[str, int]
     truncated: int
     notes: dict[str, Any]
+    outcome: dict[str, Any]
     scores: dict[str, float] | None = None
     start_scores: dict[str, float] | None = None
-    outcome: dict[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``shoal fit --json`` prints."""
@@ -119,11 +117,10 @@ class FitResult:
         if self.notes.get("no_stages"):
             said.append("There are no --stages to keep: nothing was trained.")
         memory = "" if self.peak_memory_mb is None else f", {self.peak_memory_mb:.0f} MB at the most"
-        if self.outcome is not None and self.outcome["rolled_back"]:
-            training = self.outcome.get("training") or self.outcome
-            said.append(f"The training made things worse and was rolled back: {training['reason']}.")
-        elif self.outcome is not None and self.outcome["reason"]:
-            said.append(f"Chosen: {self.outcome['reason']}")
+        if self.outcome["rolled_back"]:
+            said.append(f"The training made things worse and was rolled back: {self.outcome['reason']}.")
+        elif self.outcome["choice"] is not None:
+            said.append(f"Chosen: {self.outcome['choice']['reason']}")
         said.append(f"{self.seconds:.1f} s{memory}.")
         return said
 
@@ -168,8 +165,7 @@ def fit_corpus(
     """Read, fit and write a run at ``path``."""
     started = time.perf_counter()
     name = job.method or DEFAULT
-    method = find_method(name)
-    model = method(**method_parameters(method, name, preset=job.preset, params=job.params))
+    model = build_method(name, job.preset, job.params)
     with writing(path, overwrite=overwrite, resume=resume) as folder:
         corpus = read()
         known = _labelled(corpus)
@@ -192,8 +188,8 @@ def _extra_input(job: FitJob, model: TextClusterer, corpus: Corpus) -> dict[str,
     if job.vectors is not None:
         extra["vectors"] = read_vectors(Path(job.vectors))
     if job.pairs is not None:
-        if "pairs" not in inspect.signature(model.fit).parameters:
-            raise ParameterError(f"--pairs was given but {type(model).__name__} trains on no pairs; leave it away.")
+        if not model.takes_pairs:
+            raise ParameterError(f"--pairs was given but {type(model).__name__} trains on no pairs; omit it.")
         names = [name.strip() for name in job.pairs.split(",")]
         if len(names) != 2:
             raise ParameterError(f"--pairs {job.pairs!r} must name two columns, e.g. --pairs left,right.")
@@ -223,7 +219,7 @@ def _result(
         notes=dict(corpus.notes),
         scores=found,
         start_scores=start,
-        outcome=getattr(model, "outcome_", None),
+        outcome=model.outcome_,
     )
 
 
@@ -233,7 +229,7 @@ def _labelled(corpus: Corpus) -> Labelled | None:
         return None
     rows = np.array([i for i, label in enumerate(corpus.labels) if label], dtype=np.int64)
     if not len(rows):
-        raise DataError(f"the label column {corpus.label_column!r} is empty; leave --label away.")
+        raise DataError(f"the label column {corpus.label_column!r} is empty; omit --label.")
     return Labelled(rows, [corpus.labels[i] for i in rows])
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from shoal.clusterers import Partition
 from shoal.encoder.tokens import TokenisedTexts
-from shoal.methods.teaching import TeacherObjective
+from shoal.methods.shoal.partition import Partition
+from shoal.methods.shoal.teaching import TeacherObjective
 from shoal.training import CorpusViews
 
 VECTORS = np.array([[2.0, 0.0], [1.8, 0.2], [0.0, 2.0], [0.2, 1.8]], dtype=np.float32)

@@ -6,22 +6,22 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist
 from sklearn.cluster import AgglomerativeClustering
 
-from shoal.clusterers import average_linkage_labels, cluster_means, tree, unit_rows
+from shoal.clusterers import average_linkage, average_linkage_labels, cluster_means, unit_rows
 from shoal.errors import ParameterError
 
 
 @pytest.mark.parametrize("n_clusters", [1, 2, 9, 199, 200])
 def test_equals_scikit_learn(cloud, n_clusters, same_partition, monkeypatch):
-    monkeypatch.setattr(tree, "BLOCK_ROWS", 33)
+    monkeypatch.setattr(average_linkage, "BLOCK_ROWS", 33)
     vectors = unit_rows(cloud)
     theirs = AgglomerativeClustering(n_clusters, metric="cosine", linkage="average").fit_predict(vectors)
     assert same_partition(average_linkage_labels(vectors, n_clusters), theirs)
 
 
 def test_condensed_distances_are_scipys(cloud, monkeypatch):
-    monkeypatch.setattr(tree, "BLOCK_ROWS", 33)
+    monkeypatch.setattr(average_linkage, "BLOCK_ROWS", 33)
     vectors = unit_rows(cloud)
-    np.testing.assert_allclose(tree._condensed_distances(vectors), pdist(vectors, "cosine"), atol=1e-6)
+    np.testing.assert_allclose(average_linkage._condensed_distances(vectors), pdist(vectors, "cosine"), atol=1e-6)
 
 
 def test_labels_come_in_order_of_first_appearance(cloud):
@@ -40,8 +40,10 @@ def test_ties_still_give_exactly_as_many_clusters():
 
 def test_groups_are_linked_by_the_mean_distance_of_their_members(cloud, same_partition):
     vectors = unit_rows(cloud)
-    groups = tree._group(vectors, 40, seed=0)
-    linked = tree._link_groups(cluster_means(vectors, groups, groups.max() + 1), np.bincount(groups), 6)[groups]
+    groups = average_linkage._group(vectors, 40, seed=0)
+    linked = average_linkage._link_groups(cluster_means(vectors, groups, groups.max() + 1), np.bincount(groups), 6)[
+        groups
+    ]
     # the same by brute force: all pairs of members, the least mean first
     distances = 1 - vectors.astype(np.float64) @ vectors.T
     clusters = [np.flatnonzero(groups == group) for group in range(groups.max() + 1)]
@@ -57,16 +59,16 @@ def test_groups_are_linked_by_the_mean_distance_of_their_members(cloud, same_par
 
 def test_groups_of_one_row_each_give_the_exact_tree(cloud):
     vectors = unit_rows(cloud)
-    grouped = tree._in_order(tree._link_groups(vectors, np.ones(200, dtype=int), 9))
+    grouped = average_linkage._in_order(average_linkage._link_groups(vectors, np.ones(200, dtype=int), 9))
     np.testing.assert_array_equal(grouped, average_linkage_labels(vectors, 9))
 
 
 def test_many_rows_are_grouped_first(groups, same_partition, monkeypatch):
     vectors, labels = groups
     asked = []
-    group = tree._group
+    group = average_linkage._group
     monkeypatch.setattr(
-        tree, "_group", lambda vectors, n_groups, seed: (asked.append(n_groups), group(vectors, n_groups, seed))[1]
+        average_linkage, "_group", lambda vectors, n_groups, seed: (asked.append(n_groups), group(vectors, n_groups, seed))[1]
     )
     for max_rows in (89, 20):
         found = average_linkage_labels(unit_rows(vectors), 3, max_rows=max_rows, seed=4)

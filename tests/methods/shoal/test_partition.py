@@ -4,18 +4,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from shoal.clusterers import Evidence, TwoViewOptions, Views, partition_two_views, unit_rows
-from shoal.clusterers import two_views as room
-from shoal.clusterers.softmax_regression import SoftmaxHead
-from shoal.clusterers.two_views import (
-    BALANCED,
-    START,
-    UNEQUAL,
-    filled,
-    mean_log_probabilities,
-    sure_rows,
-    without_empty,
-)
+from shoal.clusterers import SoftmaxHead, mean_log_probabilities, unit_rows
+from shoal.methods.shoal.candidates import Candidates, PartitionOptions, filled, sure_rows, without_empty
+from shoal.methods.shoal.evidence import BALANCED, START, UNEQUAL, Evidence, choose
+from shoal.methods.shoal.features import Features
+from shoal.methods.shoal.partition import find_partition
 from shoal.metrics import accuracy
 
 
@@ -30,29 +23,29 @@ def groups(sizes, dimension=20, noise=0.15, seed=0):
 def two(sizes, **kwargs):
     meaning, labels = groups(sizes, seed=0, **kwargs)
     words, _ = groups(sizes, seed=1, **kwargs)
-    return Views(meaning, words, csr_matrix(words.clip(0))), labels
+    return Features(meaning, words, csr_matrix(words.clip(0))), labels
 
 
-def test_views_side_by_side_are_unit_rows():
-    views, _ = two([5, 5])
-    assert views.joint.shape == (10, 40)
-    np.testing.assert_allclose(np.linalg.norm(views.joint, axis=1), 1, rtol=1e-5)
-    assert len(views.rows(np.array([1, 3])).meaning) == 2
+def test_features_side_by_side_are_unit_rows():
+    features, _ = two([5, 5])
+    assert features.joint.shape == (10, 40)
+    np.testing.assert_allclose(np.linalg.norm(features.joint, axis=1), 1, rtol=1e-5)
+    assert len(features.rows(np.array([1, 3])).meaning) == 2
 
 
 def test_clear_clusters_are_found_and_the_same_seed_finds_them_again():
-    views, labels = two([40, 30, 20])
-    found = partition_two_views(views, 3, np.random.RandomState(0))
+    features, labels = two([40, 30, 20])
+    found = find_partition(features, 3, np.random.RandomState(0))
     assert accuracy(labels, found.labels) == 1
-    again = partition_two_views(views, 3, np.random.RandomState(0))
+    again = find_partition(features, 3, np.random.RandomState(0))
     np.testing.assert_array_equal(found.labels, again.labels)
     np.testing.assert_allclose(found.assignment.sum(axis=1), 1, rtol=1e-5)
 
 
 def test_many_clusters_of_very_unequal_sizes_take_the_unequal_branch():
     sizes = [80, 60, 40, 20, 10, 6, 5, 4, 4, 3]
-    views, labels = two(sizes, dimension=30, noise=0.12)
-    found = partition_two_views(views, len(sizes), np.random.RandomState(0))
+    features, labels = two(sizes, dimension=30, noise=0.12)
+    found = find_partition(features, len(sizes), np.random.RandomState(0))
     assert found.reason.startswith(UNEQUAL)
     assert accuracy(labels, found.labels) > 0.97
 
@@ -66,20 +59,20 @@ def dense_themes():
     centers[3:10:2] += centers[2:10:2]
     labels = np.repeat(np.arange(13), [90] * 2 + [30] * 8 + [1] * 3)
     noise = rng.normal(size=(len(labels), 40)) * np.where(labels < 2, 0.075, 0.15)[:, None]
-    return Views(unit_rows((unit_rows(centers)[labels] + noise).astype(np.float32))), labels
+    return Features(unit_rows((unit_rows(centers)[labels] + noise).astype(np.float32))), labels
 
 
 def test_two_dense_themes_that_linkage_joins_are_cut_by_regrouping(dense_themes):
-    views, labels = dense_themes
-    parts = room._Partitioner(views, 12, TwoViewOptions())
+    features, labels = dense_themes
+    parts = Candidates(features, 12, PartitionOptions())
     linked = parts.unequal(1.0)
     assert accuracy(labels, linked.argmax(axis=1)) < 0.8
     assert accuracy(labels, parts.regrouped(linked, 1.0).argmax(axis=1)) > 0.98
 
 
 def test_regrouping_is_said(dense_themes):
-    def reason(views, n_clusters, **options):
-        found = partition_two_views(views, n_clusters, np.random.RandomState(0), TwoViewOptions(**options))
+    def reason(features, n_clusters, **options):
+        found = find_partition(features, n_clusters, np.random.RandomState(0), PartitionOptions(**options))
         assert found.branch == UNEQUAL
         return found.reason
 
@@ -91,10 +84,10 @@ def test_regrouping_is_said(dense_themes):
 
 def test_there_are_as_many_clusters_as_were_asked_for():
     rng = np.random.RandomState(0)
-    views = Views(unit_rows(rng.normal(size=(120, 12)).astype(np.float32)))
-    for options in (TwoViewOptions(), TwoViewOptions(unequal=False, smoothing=(1.0,))):
+    features = Features(unit_rows(rng.normal(size=(120, 12)).astype(np.float32)))
+    for options in (PartitionOptions(), PartitionOptions(unequal=False, smoothing=(1.0,))):
         for n_clusters in (7, 40, 100, 120):
-            found = partition_two_views(views, n_clusters, np.random.RandomState(0), options)
+            found = find_partition(features, n_clusters, np.random.RandomState(0), options)
             assert len(set(found.labels.tolist())) == n_clusters
 
 
@@ -115,8 +108,8 @@ def test_an_emptied_cluster_gets_its_rows_back():
 
 
 def test_every_partition_that_was_weighed_is_reported():
-    views, _ = two([20, 20])
-    facts = partition_two_views(views, 2, np.random.RandomState(0)).as_facts()
+    features, _ = two([20, 20])
+    facts = find_partition(features, 2, np.random.RandomState(0)).as_facts()
     branches = [each["branch"] for each in facts["weighed"]]
     assert branches[:4] == ["balanced, smoothing 0", "balanced, smoothing 0.5", "balanced, smoothing 1", UNEQUAL]
     assert branches[-2].endswith(", co-trained")
@@ -125,9 +118,9 @@ def test_every_partition_that_was_weighed_is_reported():
 
 
 def test_parts_can_be_left_out():
-    views, labels = two([20, 20])
-    left = TwoViewOptions(smoothing=(1.0,), equal_sizes=False, unequal=False, co_training=False)
-    found = partition_two_views(views, 2, np.random.RandomState(0), left)
+    features, labels = two([20, 20])
+    left = PartitionOptions(smoothing=(1.0,), equal_sizes=False, unequal=False, co_training=False)
+    found = find_partition(features, 2, np.random.RandomState(0), left)
     assert [each.branch for each in found.evidence] == ["balanced, smoothing 1", START]
     assert accuracy(labels, found.labels) == 1
     assert set(found.assignment.ravel().tolist()) == {0.0, 1.0}
@@ -135,17 +128,17 @@ def test_parts_can_be_left_out():
 
 def test_one_view_is_enough():
     meaning, labels = groups([30, 30])
-    found = partition_two_views(Views(meaning), 2, np.random.RandomState(0))
+    found = find_partition(Features(meaning), 2, np.random.RandomState(0))
     assert accuracy(labels, found.labels) == 1
 
 
 def test_the_answer_is_never_weaker_than_the_kmeans_start(monkeypatch):
-    views, _ = two([30, 30, 30])
+    features, _ = two([30, 30, 30])
     bad = np.eye(3, dtype=np.float32)[np.arange(90) % 3]  # as if both branches had failed
-    monkeypatch.setattr(room._Partitioner, "balanced", lambda self, smoothing, rng: bad)
-    monkeypatch.setattr(room._Partitioner, "unequal", lambda self, smoothing: bad)
-    monkeypatch.setattr(room._Partitioner, "cotrained", lambda self, assignment, exponent: assignment)
-    found = partition_two_views(views, 3, np.random.RandomState(0))
+    monkeypatch.setattr(Candidates, "balanced", lambda self, smoothing, rng: bad)
+    monkeypatch.setattr(Candidates, "unequal", lambda self, smoothing: bad)
+    monkeypatch.setattr(Candidates, "cotrained", lambda self, assignment, exponent: assignment)
+    found = find_partition(features, 3, np.random.RandomState(0))
     np.testing.assert_array_equal(found.labels, found.start)
     assert found.reason.startswith("k-means, whose evidence")
 
@@ -154,13 +147,13 @@ def test_unequal_clusters_are_taken_if_they_are_about_as_distinct():
     balanced = Evidence(BALANCED, modularity=0.6, silhouette=0.20, link=0.06)
     assert balanced.distinctness == pytest.approx(0.6 * 0.2**1.5 / 0.06)
     for taken in (Evidence(UNEQUAL, 0.7, 0.21, 0.06), Evidence(UNEQUAL, 0.6, 0.20, 0.07)):
-        assert room._choice([balanced, taken])[0] == UNEQUAL
+        assert choose([balanced, taken])[0] == UNEQUAL
     splinters = Evidence(UNEQUAL, 0.65, 0.21, 0.12)  # stronger, but what was cut off hangs on to the rest
     assert splinters.strength > balanced.strength
     for left in (splinters, Evidence(UNEQUAL, 0.5, 0.20, 0.06), Evidence(UNEQUAL, 0.4, 0.195, 0.06)):
-        assert room._choice([balanced, left])[0] == BALANCED
+        assert choose([balanced, left])[0] == BALANCED
     nothing = [Evidence(branch, 0.0, 0.0, 0.0) for branch in (BALANCED, UNEQUAL)]
-    assert room._choice(nothing)[0] == BALANCED
+    assert choose(nothing)[0] == BALANCED
 
 
 def test_clusters_that_are_apart_are_equally_distinct_however_far():
@@ -170,22 +163,22 @@ def test_clusters_that_are_apart_are_equally_distinct_however_far():
 def test_the_strongest_of_the_balanced_partitions_is_taken():
     plain, half = Evidence("plain", 0.5, 0.22, 0.1), Evidence("half", 0.55, 0.22, 0.1)
     whole = Evidence("whole", 0.6, 0.20, 0.1)
-    assert room._choice([plain, half, whole, Evidence(UNEQUAL, 0.1, 0.1, 0.1)])[0] == "half"
+    assert choose([plain, half, whole, Evidence(UNEQUAL, 0.1, 0.1, 0.1)])[0] == "half"
 
 
 def test_smoothing_that_costs_too_much_silhouette_is_not_weighed():
     plain, torn = Evidence("plain", 0.40, 0.200, 0.1), Evidence("torn", 0.60, 0.189, 0.1)
     assert torn.strength > plain.strength
-    assert room._choice([plain, torn])[0] == "plain"
-    assert room._choice([plain, Evidence("near", 0.60, 0.191, 0.1)])[0] == "near"
+    assert choose([plain, torn])[0] == "plain"
+    assert choose([plain, Evidence("near", 0.60, 0.191, 0.1)])[0] == "near"
     linked = Evidence(UNEQUAL, 0.80, 0.189, 0.05)  # linkage follows the graph too
     assert linked.distinctness > 2 * plain.distinctness
-    assert room._choice([plain, linked])[0] == "plain"
-    assert room._choice([Evidence("less bad", 0.1, -0.2, 0.1), Evidence("bad", 0.1, -0.3, 0.1)])[0] == "less bad"
+    assert choose([plain, linked])[0] == "plain"
+    assert choose([Evidence("less bad", 0.1, -0.2, 0.1), Evidence("bad", 0.1, -0.3, 0.1)])[0] == "less bad"
 
 
 def test_co_training_may_cost_a_little_evidence_but_no_more(monkeypatch):
-    views, _ = two([40, 30, 20], noise=0.3)
+    features, _ = two([40, 30, 20], noise=0.3)
 
     def with_swapped(n_rows):
         def cotrained(self, assignment, exponent):
@@ -193,8 +186,8 @@ def test_co_training_may_cost_a_little_evidence_but_no_more(monkeypatch):
             moved[:n_rows] = moved[:n_rows, ::-1]
             return moved
 
-        monkeypatch.setattr(room._Partitioner, "cotrained", cotrained)
-        return partition_two_views(views, 3, np.random.RandomState(0)).reason
+        monkeypatch.setattr(Candidates, "cotrained", cotrained)
+        return find_partition(features, 3, np.random.RandomState(0)).reason
 
     assert "kept" in with_swapped(0)
     assert "dropped" in with_swapped(10)

@@ -1,4 +1,4 @@
-"""Fine-tuning by a teacher: the sure part of a partition shows the encoder which texts belong together."""
+"""6. Fine-tuning by a teacher: the sure part of a partition shows the encoder which texts belong together."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from shoal.clusterers import Partition, Vectors, sure_rows, unit_rows
+from shoal.clusterers import Vectors, unit_rows
 from shoal.functional import cluster_kl
+from shoal.methods.shoal.candidates import sure_rows
+from shoal.methods.shoal.partition import Partition
 from shoal.training import Batch, Objective
 
 Teach = Callable[[Vectors, np.random.RandomState], Partition]

@@ -1,4 +1,4 @@
-"""The same number of clusters, better spent: one that falls apart is cut, one that belongs to another joins it."""
+"""3. The same number of clusters, better spent: one that falls apart is cut, one that belongs to another joins it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags, triu
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from shoal.clusterers import membership
 
 Labels = NDArray[np.int64]
 
@@ -141,8 +143,8 @@ def links_between(graph: csr_matrix, labels: Labels, n_clusters: int) -> Links:
     >>> round(links.leaving, 3)  # 2 of 6 edge ends
     0.333
     """
-    members = csr_matrix((np.ones(len(labels)), (np.arange(len(labels)), labels)), shape=(len(labels), n_clusters))
-    flows = (members.T @ graph @ members).tocoo()
+    members = membership(labels, n_clusters, np.float64)
+    flows = (members @ graph @ members.T).tocoo()
     volumes = np.bincount(flows.row, flows.data, n_clusters)
     apart = flows.row != flows.col
     one, other, weight = flows.row[apart], flows.col[apart], flows.data[apart]

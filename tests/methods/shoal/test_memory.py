@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.methods.inputs import Rows
-from shoal.methods.memory import Memory, row_keys
+from shoal.methods.shoal.memory import Memory, row_keys
 
 
 def rows(texts=None, vectors=None):

@@ -1,4 +1,4 @@
-"""Rows a model was fitted on, known again by their content."""
+"""7. Rows a model was fitted on, known again by their content."""
 
 from __future__ import annotations
 

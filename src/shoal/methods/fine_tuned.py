@@ -1,0 +1,190 @@
+"""Base of the methods that fine-tune an encoder: load, train in stages, end, embed, save."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from shoal.clusterers import Clusterer, Vectors
+from shoal.clustering import Topic
+from shoal.encoder.frozen_layers import FrozenLayersEncoder
+from shoal.encoder.transformer import TransformerEncoder
+from shoal.errors import DataError
+from shoal.methods.base import TextClusterer
+from shoal.methods.context import FitContext, saved_outcome
+from shoal.methods.endings import HEAD, end
+from shoal.methods.inputs import Rows
+from shoal.methods.run_stages import run_stages, training_options
+from shoal.methods.shared_parameters import (
+    BACKBONE,
+    LOG_TO,
+    MAX_LENGTH,
+    N_INIT,
+    NORMALIZE,
+    POOLING,
+    SCALE,
+    TOLERANCE,
+)
+from shoal.parameters import declared
+from shoal.training import CorpusViews, Stage, TrainingOptions, seeded
+from shoal.training.options import ALL_LAYERS, TRAINING
+
+
+@dataclass(frozen=True)
+class Material:
+    """What the stages of a method are built from.
+
+    Attributes
+    ----------
+    texts : list of str
+        The texts.
+    views : CorpusViews
+        The texts and, if a method asks for them, augmented views of them, tokenised.
+    encoder : nn.Module
+        What is trained: the method's encoder, or its last layers.
+    seed : int
+        The seed of the run.
+    """
+
+    texts: list[str]
+    views: CorpusViews
+    encoder: nn.Module
+    seed: int
+
+
+@declared
+class FineTuned(TextClusterer):
+    """Base of the methods that fine-tune an encoder.
+
+    A method implements :meth:`_stages`: what is trained, one after the other. The objective of the last stage gives
+    the clusters. A method with a parameter ``assign`` may end in other ways (:mod:`shoal.methods.endings`).
+
+    Attributes
+    ----------
+    encoder_ : TransformerEncoder
+        The encoder after training.
+    """
+
+    backbone: str = BACKBONE
+    pooling: str = POOLING
+    max_length: int = MAX_LENGTH.but(32)
+    normalize: bool = NORMALIZE.but(
+        meaning="Unit vectors. A departure from the papers, which take the mean token state as it is: the built-in "
+        "encoder was trained on cosines, and the lengths of its states are noise to k-means."
+    )
+    scale: float = SCALE
+    n_init: int = N_INIT.but(meaning="Starts of every k-means.")
+    batch_size: int = TRAINING["batch_size"].but(200)
+    max_steps: int | None = TRAINING["max_steps"]
+    learning_rate: float = TRAINING["learning_rate"].but(3e-5)
+    head_learning_rate: float = TRAINING["head_learning_rate"]
+    optimizer: str = TRAINING["optimizer"]
+    weight_decay: float = TRAINING["weight_decay"]
+    schedule: str = TRAINING["schedule"]
+    warmup_steps: int = TRAINING["warmup_steps"]
+    clip_norm: float | None = TRAINING["clip_norm"]
+    accumulate: int = TRAINING["accumulate"]
+    trainable_layers: str | int = TRAINING["trainable_layers"].but(
+        2,
+        "Train everything ('all'), as the papers do, or the last so many layers. The rest is computed once for the "
+        "texts as they are: some three times as fast on a CPU; damaged or masked texts need it at each step.",
+    )
+    evaluate_every: int | None = TRAINING["evaluate_every"]
+    tolerance: float | None = TOLERANCE
+    checkpoint_every: int = TRAINING["checkpoint_every"]
+    device: str = TRAINING["device"]
+    precision: str = TRAINING["precision"]
+    log_to: str | None = LOG_TO
+
+    @abstractmethod
+    def _stages(self, material: Material) -> list[Stage]:
+        """Return what is trained, in order."""
+
+    def _views(self, texts: list[str], seed: int, context: FitContext) -> CorpusViews:
+        """Return the texts, tokenised by ``encoder_``, and whatever augmented views the stages need."""
+        return CorpusViews.repeated(self.encoder_.tokenise(texts), 1)
+
+    def _found_topics(self, stages: Sequence[Stage], clusterer: Clusterer, vectors: Vectors) -> list[tuple[Topic, ...]]:
+        """Return the topics of each cluster; a method that is no topic model has none."""
+        return [()] * self.n_clusters
+
+    def untrained_encoder(self) -> TransformerEncoder:
+        """Return the encoder as it was before training, under the same options."""
+        return self._load_encoder(self.backbone)
+
+    def before_and_after(self, X: Any) -> tuple[Vectors, Vectors]:
+        """Return the vectors of texts by the encoder as it was before training, and as it is."""
+        texts = self._rows(X, None).texts or []
+        return self.untrained_encoder().encode(texts), self.encoder_.encode(texts)
+
+    def _fit(self, context: FitContext) -> Vectors:
+        rows = context.rows
+        if rows.texts is None or rows.vectors is not None:
+            raise DataError(
+                f"{type(self).__name__} trains an encoder and cannot start from vectors; pass texts without "
+                "vectors=, or use TwoStage."
+            )
+        seed = context.draw_seed()
+        options = training_options(self, seed)
+        self.encoder_ = self.untrained_encoder().to(options.resolve_device())
+        views = self._views(rows.texts, seed, context)
+        encoder = trained_part(self.encoder_, views, options)
+        with seeded(seed):  # the first weights of the heads
+            stages = self._stages(Material(rows.texts, views, encoder, seed))
+        left, right = context.pairs or ([], [])
+        result = run_stages(self, views, stages, options, context, [*rows.texts, *left, *right])
+        context.start_labels = result.start_labels
+        self.reducer_ = None
+        vectors = self._embed(rows)
+        self.n_features_in_ = vectors.shape[1]
+        # Rolled back to where it began, a run gives the labels it began with: no new starts then.
+        trained = any(stage["kept_step"] for stage in result.outcome["stages"])
+        rng = np.random.RandomState(seed) if trained else None
+        clusterer = stages[-1].objective.clusterer(vectors, rng)
+        context.topics = self._found_topics(stages, clusterer, vectors)
+        assign = self.get_params(deep=False).get("assign", HEAD)
+        sizes = {"n_clusters": self.n_clusters, "n_init": self.n_init}
+        ending = end(assign, vectors, clusterer, context, **sizes, device=self.device)
+        self.clusterer_, self.reducer_ = ending.clusterer, ending.reducer
+        if ending.outcome is not None:
+            self.outcome_["idec"] = ending.outcome
+        return ending.vectors
+
+    def _embed(self, rows: Rows) -> Vectors:
+        if rows.texts is None or rows.vectors is not None:
+            raise DataError(f"{type(self).__name__} encodes texts itself; pass texts without vectors=.")
+        vectors = self._on_top(self.encoder_.encode(rows.texts))
+        self.truncated_ = self.encoder_.truncated
+        return vectors if self.reducer_ is None else self.reducer_.transform(vectors)
+
+    def _on_top(self, vectors: Vectors) -> Vectors:
+        """Apply what a method has trained on top of the encoder."""
+        return vectors
+
+    def _load_encoder(self, backbone: str) -> TransformerEncoder:
+        """Load the encoder under this method's options."""
+        return TransformerEncoder.load(
+            backbone, pooling=self.pooling, max_length=self.max_length, normalize=self.normalize
+        )
+
+    def _save(self, folder: Path) -> dict[str, Any]:
+        self.encoder_.save(folder)
+        return {"outcome": self.outcome_}
+
+    def _restore(self, folder: Path, config: dict[str, Any]) -> None:
+        self.encoder_ = self._load_encoder(str(folder))
+        self.outcome_ = saved_outcome(config["outcome"])
+        self.fitted_on_vectors_ = False
+
+
+def trained_part(encoder: TransformerEncoder, views: CorpusViews, options: TrainingOptions) -> nn.Module:
+    """Return what is trained: the encoder, or its last layers over cached states of the others."""
+    if options.trainable_layers == ALL_LAYERS:
+        return encoder
+    return FrozenLayersEncoder(encoder, views.tokens, int(options.trainable_layers))

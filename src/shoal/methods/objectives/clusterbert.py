@@ -1,0 +1,120 @@
+"""ClusterBERT: a clustering head beside the reconstruction, towards labels or towards its own sharpened view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from shoal.clusterers import Clusterer, Heads, SoftmaxHead, Vectors, cluster_means, fit_kmeans
+from shoal.encoder.decoder import SentenceDecoder
+from shoal.functional import target_distribution
+from shoal.methods.objectives.denoising import DenoisingObjective
+from shoal.training import Batch, best_kmeans, kmeans_from
+
+# Where the targets Q of a stage come from.
+NOWHERE, KMEANS, HEAD = "nowhere", "kmeans", "head"
+
+
+class ClusterBERTObjective(DenoisingObjective):
+    """Equation 4: λ times the clustering loss and 1 - λ times the reconstruction loss.
+
+    Parameters
+    ----------
+    encoder, decoder, head : nn.Module
+        The architecture, which all stages share; ``head`` is h of equation 2.
+    weight : float
+        λ; at 0 there is no clustering loss, at 1 no reconstruction.
+    targets : {"nowhere", "kmeans", "head"}
+        Where Q comes from: k-means at the start of the stage (section 3.3), or the head's own predictions, sharpened,
+        at the end of every epoch (section 3.4).
+    first : bool
+        Whether the stage is the run's first, and has to start the head.
+    n_texts : int
+        Size of the corpus.
+    assign, options
+        As in :class:`~shoal.ClusterBERT` and :class:`DenoisingObjective`.
+    """
+
+    targets: Tensor
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        decoder: SentenceDecoder,
+        head: nn.Linear,
+        *,
+        weight: float,
+        targets: str,
+        first: bool,
+        n_texts: int,
+        assign: str,
+        **options: Any,
+    ) -> None:
+        super().__init__(encoder, decoder, **options)
+        self.head = head
+        self.weight = weight
+        self.targets_from = targets
+        self.first = first
+        self.assign = assign
+        # A label for each text, or a distribution over the clusters; cross_entropy takes both.
+        soft = torch.zeros(n_texts, head.out_features)
+        self.register_buffer("targets", soft if targets == HEAD else torch.zeros(n_texts, dtype=torch.long))
+
+    def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
+        """Start the head at the run's start; make the stage's first targets."""
+        if self.first:
+            self._start_head(embeddings, rng)
+        if self.targets_from == KMEANS:
+            # Each cluster bears the number of the head's column that it shares most texts with.
+            found = best_kmeans(embeddings, self._head_means(embeddings), rng, n_init=self.n_init)
+            self.targets.copy_(torch.from_numpy(found.scores(embeddings).argmax(axis=1)))
+        elif self.targets_from == HEAD:
+            self.refresh(embeddings)
+
+    def forward(self, batch: Batch) -> dict[str, Tensor]:
+        """Return the terms of equation 4."""
+        z = self.damaged(batch)
+        terms = {}
+        if self.weight > 0:
+            q = self.targets[torch.from_numpy(batch.rows).to(z.device)]
+            terms["cluster"] = self.weight * nn.functional.cross_entropy(self.head(z), q)  # eq. 2-3
+        if self.weight < 1:
+            terms["reconstruction"] = (1 - self.weight) * self.reconstruction(z, batch)  # eq. 1
+        return terms
+
+    def refresh(self, embeddings: Vectors) -> None:
+        """Make new targets of the predictions on the undamaged texts (eq. 5)."""
+        with torch.no_grad():
+            z = self.scale * torch.from_numpy(embeddings).to(self.targets.device)
+            self.targets.copy_(target_distribution(torch.softmax(self.head(z), dim=1)))
+
+    def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
+        """Return the partition as it stands: the head, or k-means from its clusters; with ``rng`` new starts too."""
+        if self.assign == HEAD:
+            return self._head_clusterer(embeddings)
+        means = self._head_means(embeddings)
+        return (
+            kmeans_from(embeddings, means) if rng is None else best_kmeans(embeddings, means, rng, n_init=self.n_init)
+        )
+
+    def _start_head(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
+        """Make the head say what k-means says: -|z - c|² is linear in z but for a term that all clusters share."""
+        found = fit_kmeans(embeddings, self.head.out_features, rng, n_init=self.n_init)
+        centers = torch.from_numpy(found.centers)
+        with torch.no_grad():
+            self.head.weight.copy_(2 * centers / (found.bandwidth * self.scale))
+            self.head.bias.copy_(-centers.square().sum(dim=1) / found.bandwidth)
+
+    def _head_clusterer(self, embeddings: Vectors) -> Heads:
+        """Return the head as a clusterer of vectors that are not scaled."""
+        weights = self.scale * self.head.weight.detach().T.cpu().numpy()
+        head = SoftmaxHead(np.ascontiguousarray(weights), self.head.bias.detach().cpu().numpy())
+        labels = head.log_probabilities(embeddings).argmax(axis=1)
+        return Heads([head], cluster_means(embeddings, labels, self.head.out_features))
+
+    def _head_means(self, embeddings: Vectors) -> Vectors:
+        """Return the means of the head's clusters."""
+        return self._head_clusterer(embeddings).centers

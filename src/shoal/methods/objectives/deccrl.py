@@ -1,0 +1,134 @@
+"""DECCRL: contrast, cluster selection, and centres that must rebuild the words (Yin et al., COLING 2022)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from shoal.clusterers import Clusterer, StudentT, Vectors, fit_kmeans
+from shoal.functional import cluster_kl, cross_view_contrast, student_t, target_distribution
+from shoal.methods.objectives.cluster_topics import LatentReconstruction, TopicReconstruction
+from shoal.training import LEFT, ORIGINAL, RIGHT, Batch, Objective, kmeans_from
+
+
+class InstanceObjective(Objective):
+    """The instance-level module alone (eq. 1-4): the warm-up, after which the centres are placed.
+
+    Parameters
+    ----------
+    encoder : LatentEncoder
+        Texts to h.
+    latent_dim, n_clusters, projection_dim : int
+        Sizes.
+    temperature : float
+        τ.
+    n_init : int
+        Starts of k-means.
+    """
+
+    views: tuple[int, ...] | None = (LEFT, RIGHT)
+    centers: Tensor
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        *,
+        latent_dim: int,
+        n_clusters: int,
+        projection_dim: int,
+        temperature: float,
+        n_init: int,
+    ) -> None:
+        super().__init__(encoder)
+        self.temperature = temperature
+        self.n_init = n_init
+        self.centers = nn.Parameter(torch.zeros(n_clusters, latent_dim))
+        self.project = nn.Sequential(
+            nn.Linear(latent_dim, latent_dim), nn.ReLU(), nn.Linear(latent_dim, projection_dim)
+        )
+
+    def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
+        """Place the centres by k-means; after the warm-up, from where it found them: clusters keep their numbers."""
+        centers = self.centers.detach().cpu().numpy()
+        placed = bool(centers.any())
+        found = (
+            kmeans_from(embeddings, centers)
+            if placed
+            else fit_kmeans(embeddings, len(centers), rng, n_init=self.n_init)
+        )
+        with torch.no_grad():
+            self.centers.copy_(torch.from_numpy(found.centers))
+
+    def forward(self, batch: Batch) -> dict[str, Tensor]:
+        """Return the contrastive term."""
+        left, right = self.encode(batch)
+        return {"contrastive": self.contrast(left, right)}
+
+    def contrast(self, left: Tensor, right: Tensor) -> Tensor:
+        """Return the contrastive loss of two views (eq. 2-4)."""
+        return cross_view_contrast(self.project(left), self.project(right), self.temperature)
+
+    def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
+        """Return what k-means from the centres finds."""
+        return kmeans_from(embeddings, self.centers.detach().cpu().numpy())
+
+
+class DECCRLObjective(InstanceObjective):
+    """Equation 16.
+
+    Parameters
+    ----------
+    reconstruction : TopicReconstruction, LatentReconstruction or None
+        What L_RC is.
+    cluster_weight, reconstruction_weight : float
+        λ_c and λ_r.
+    alpha : float
+        Degrees of freedom of equation 5.
+    encoder, latent_dim, n_clusters, projection_dim, temperature, n_init
+        As in :class:`InstanceObjective`.
+    """
+
+    views = (ORIGINAL, LEFT, RIGHT)
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        reconstruction: TopicReconstruction | LatentReconstruction | None,
+        *,
+        cluster_weight: float,
+        reconstruction_weight: float,
+        alpha: float,
+        **sizes: Any,
+    ) -> None:
+        super().__init__(encoder, **sizes)
+        self.reconstruction = reconstruction
+        self.cluster_weight = cluster_weight
+        self.reconstruction_weight = reconstruction_weight
+        self.alpha = alpha
+
+    def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
+        """Place the centres, and start the topics from them."""
+        super().initialise(embeddings, rng)
+        if isinstance(self.reconstruction, TopicReconstruction):
+            self.reconstruction.start(self.centers)
+
+    def forward(self, batch: Batch) -> dict[str, Tensor]:
+        """Return the terms of equation 16."""
+        h, left, right = self.encode(batch)
+        o = student_t(h, self.centers, self.alpha)  # eq. 5
+        t = target_distribution(o).detach()  # eq. 7
+        terms = {
+            "contrastive": self.contrast(left, right),  # eq. 2-4
+            "cluster": self.cluster_weight * cluster_kl(t, o),  # eq. 8-9
+        }
+        if self.reconstruction is not None:
+            rebuilt = self.reconstruction(batch.rows, h, o, self.centers)  # eq. 6, 10-15
+            terms["reconstruction"] = self.reconstruction_weight * rebuilt
+        return terms
+
+    def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
+        """Return the cluster selection as it stands: the arg max of o, and of s."""
+        return StudentT(self.centers.detach().cpu().numpy(), self.alpha)

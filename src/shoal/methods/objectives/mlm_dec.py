@@ -1,0 +1,124 @@
+"""MLM + DEC: a masked language model joined with a clustering loss (Huang et al., COLING 2020)."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from shoal.clusterers import Clusterer, StudentT, Vectors, fit_kmeans
+from shoal.encoder.masked_head import MaskedHead
+from shoal.encoder.masking import MaskedReading, Masking, read_masked
+from shoal.encoder.token_states import TokenStatesEncoder
+from shoal.functional import cluster_kl, masked_cross_entropy, student_t, target_distribution
+from shoal.training import Batch, Objective
+
+
+class _OnMaskedTexts(Objective):
+    """What both stages share: reading the texts of a batch with some tokens masked.
+
+    Parameters
+    ----------
+    encoder : TokenStatesEncoder
+        f of section 2.
+    masking : Masking or None
+        What hides tokens; None hides nothing.
+    head : MaskedHead or None
+        What guesses the hidden tokens.
+    """
+
+    views = (0,)
+    encoder: TokenStatesEncoder
+
+    def __init__(self, encoder: nn.Module, masking: Masking | None, head: MaskedHead | None) -> None:
+        super().__init__(encoder)
+        self.masking = masking
+        self.head = head
+
+    def read(self, batch: Batch) -> MaskedReading:
+        """Read the texts once, with fresh masks."""
+        if self.masking is None:
+            (vectors,) = self.encode(batch)
+            return MaskedReading(vectors, vectors[:0], torch.empty(0, dtype=torch.long, device=vectors.device))
+        texts = batch.tokens.select(batch.views[0])
+        return read_masked(self.encoder, texts, self.masking(texts))
+
+
+class HeadWarmUp(_OnMaskedTexts):
+    """The masked-language-model loss on a new head alone; the encoder stays as it is."""
+
+    head: MaskedHead
+
+    def forward(self, batch: Batch) -> dict[str, Tensor]:
+        """Return L_m; no gradient leaves the head."""
+        with torch.no_grad():
+            reading = self.read(batch)
+        scores = self.head(reading.states, self.encoder.words.detach())
+        return {"masked_lm": masked_cross_entropy(scores.float(), reading.answers)}
+
+
+class MLMDECObjective(_OnMaskedTexts):
+    """Equation 1.
+
+    Parameters
+    ----------
+    encoder, masking, head
+        As in the warm-up; without a head L_m is omitted.
+    masked_lm : float
+        Weight of L_m.
+    n_texts, n_clusters, dimension : int
+        Number of texts and of clusters, and length of a vector.
+    alpha, scale, n_init
+        As in :class:`MLMDEC`.
+    """
+
+    targets: Tensor
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        masking: Masking | None,
+        head: MaskedHead | None,
+        *,
+        masked_lm: float,
+        n_texts: int,
+        n_clusters: int,
+        dimension: int,
+        alpha: float,
+        scale: float,
+        n_init: int,
+    ) -> None:
+        super().__init__(encoder, masking, head)
+        self.masked_lm = masked_lm
+        self.alpha, self.scale = alpha, scale
+        self.n_init = n_init
+        self.centers = nn.Parameter(torch.zeros(n_clusters, dimension))
+        self.register_buffer("targets", torch.zeros(n_texts, n_clusters))
+
+    def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
+        """Start the centres by k-means on the original model's vectors (section 2.2), and the targets from them."""
+        found = fit_kmeans(embeddings, len(self.centers), rng, n_init=self.n_init).centers
+        with torch.no_grad():
+            self.centers.copy_(torch.from_numpy(found) * self.scale)
+        self.refresh(embeddings)
+
+    def refresh(self, embeddings: Vectors) -> None:
+        """Renew P over the whole corpus, read without masks (section 2.2, last paragraph)."""
+        with torch.no_grad():
+            q = student_t(self.scale * torch.from_numpy(embeddings).to(self.centers), self.centers, self.alpha)
+            self.targets.copy_(target_distribution(q))  # eq. 5
+
+    def forward(self, batch: Batch) -> dict[str, Tensor]:
+        """Return the terms of equation 1, both from one pass over the masked texts (figure 1)."""
+        reading = self.read(batch)
+        terms = {}
+        if self.head is not None:
+            scores = self.head(reading.states, self.encoder.words)
+            terms["masked_lm"] = self.masked_lm * masked_cross_entropy(scores.float(), reading.answers)  # section 2.1
+        q = student_t(self.scale * reading.vectors.float(), self.centers, self.alpha)  # eq. 3
+        terms["cluster"] = cluster_kl(self.targets[torch.from_numpy(batch.rows).to(q.device)], q)  # eq. 2
+        return terms
+
+    def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
+        """Return the clusters as they stand: arg max q (eq. 4)."""
+        return StudentT((self.centers.detach() / self.scale).cpu().numpy(), self.alpha, self.scale)

@@ -1,0 +1,80 @@
+"""From a method's parameters and the context of its fit to a run of the trainer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from shoal.methods.base import TextClusterer
+from shoal.methods.context import FitContext, outcome_of
+from shoal.training import (
+    Callback,
+    Checkpoints,
+    CorpusViews,
+    EarlyStopping,
+    Stage,
+    Trainer,
+    TrainingOptions,
+    TrainingResult,
+    VectorCorpus,
+    make_writer,
+)
+from shoal.training.options import TRAINING
+
+# These say what to write and how often, not what comes out.
+_NO_PART_OF_THE_RUN = ("random_state", "checkpoint_every", "log_to")
+
+
+def training_options(model: TextClusterer, seed: int, **others: Any) -> TrainingOptions:
+    """Return the trainer's options: those of the model's parameters that bear their names, and ``others``."""
+    params = model.get_params(deep=False)
+    named = {name: params[name] for name in TRAINING if name in params}
+    return TrainingOptions(**{**named, "seed": seed, **others})
+
+
+def run_stages(
+    model: TextClusterer,
+    corpus: CorpusViews | VectorCorpus,
+    stages: Sequence[Stage],
+    options: TrainingOptions,
+    context: FitContext,
+    content: Sequence[str],
+) -> TrainingResult:
+    """Run the stages of a model, and set its ``outcome_``.
+
+    ``content``, the texts or what names the vectors, tells the checkpoints of this run from others.
+    """
+    checkpoints = None
+    if context.checkpoints is not None:
+        checkpoints = Checkpoints(context.checkpoints, _identity(model, content, options.seed))
+    trainer = Trainer(
+        corpus,
+        options,
+        n_clusters=model.n_clusters,
+        callbacks=[*_own_callbacks(model), *context.callbacks],
+        checkpoints=checkpoints,
+    )
+    result = trainer.run(stages)
+    context.history += result.history
+    model.outcome_ = outcome_of(result.outcome)
+    return result
+
+
+def _own_callbacks(model: TextClusterer) -> list[Callback]:
+    """Return the callbacks that the parameters ask for."""
+    params = model.get_params(deep=False)
+    callbacks: list[Callback] = []
+    if params.get("tolerance") is not None:
+        callbacks.append(EarlyStopping(params["tolerance"]))
+    if params["log_to"] is not None:
+        callbacks.append(make_writer(params["log_to"]))
+    return callbacks
+
+
+def _identity(model: TextClusterer, content: Sequence[str], seed: int) -> str:
+    """Return a hash of all that decides the result."""
+    params = {name: value for name, value in model.get_params(deep=False).items() if name not in _NO_PART_OF_THE_RUN}
+    facts = [type(model).__name__, seed, params, *content]
+    return hashlib.sha256(json.dumps(facts, default=repr, sort_keys=True).encode()).hexdigest()

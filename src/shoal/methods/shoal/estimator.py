@@ -1,0 +1,308 @@
+"""8. Shoal's own method: meaning and words, two descriptions of the same texts that correct each other.
+
+The encoder's vectors say what a text means, word statistics say what it is about in this corpus; a graph of
+neighbours in both, cluster sizes held by optimal transport, and a choice by evidence that needs no labels do the
+rest. With more effort the sure part of the answer then teaches the encoder, and the question is put again.
+``docs/methods/shoal.md`` tells how and why.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+
+from shoal.clusterers import Heads, Vectors, cluster_means, fit_softmax, unit_rows
+from shoal.encoder.representation import Frozen, make_representation
+from shoal.encoder.tokens import tokenise
+from shoal.encoder.transformer import TransformerEncoder
+from shoal.encoder.word_view import WordView
+from shoal.errors import ParameterError
+from shoal.methods.base import TextClusterer
+from shoal.methods.context import FitContext, outcome_of, saved_outcome
+from shoal.methods.fine_tuned import trained_part
+from shoal.methods.inputs import Rows
+from shoal.methods.represented import fit_representation, represent, restore_representation, save_representation
+from shoal.methods.run_stages import run_stages, training_options
+from shoal.methods.shared_parameters import BACKBONE, CACHE, LOG_TO, LONG, MAX_LENGTH, N_INIT, POOLING
+from shoal.methods.shoal.candidates import PartitionOptions
+from shoal.methods.shoal.evidence import UNEQUAL
+from shoal.methods.shoal.features import Features
+from shoal.methods.shoal.memory import Memory, row_keys
+from shoal.methods.shoal.partition import Partition, find_partition
+from shoal.methods.shoal.teaching import TeacherObjective
+from shoal.parameters import FLAG, Limit, declared, number, one_of, parameter, whole
+from shoal.training import CorpusViews, Stage
+from shoal.training.options import TRAINING
+
+_MEAN = "mean.safetensors"
+# How often the partition teaches the encoder.
+ROUNDS = {"fast": 0, "balanced": 1, "best": 2}
+
+
+def _are_amounts(value: Any) -> bool:
+    """Tell whether it is a list of numbers from 0 to 1, one at least."""
+    return isinstance(value, list | tuple) and bool(value) and all(map(number(least=0, most=1).allows, value))
+
+
+@dataclass(frozen=True)
+class _Corpus:
+    """The rows of a fit: which are distinct, and where each stands first; a text that occurs often counts once."""
+
+    rows: Rows
+    keys: NDArray[np.uint64]
+    first: NDArray[np.int64]
+    copies: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: Rows) -> _Corpus:
+        return cls(rows, *np.unique(row_keys(rows), return_index=True, return_inverse=True))
+
+
+@declared
+class Shoal(TextClusterer):
+    """Cluster texts by what they mean and by the words they share.
+
+    Equal texts (but for case and white space) count once. Which of several partitions is
+    the answer, and why, is in ``outcome_``.
+
+    Attributes
+    ----------
+    outcome_ : dict
+        ``choice``: ``reason`` (a sentence), ``branch`` (what the answer began as), ``smoothing`` (trust in the neighbour
+        graph, 0 to 1) and ``weighed``, the evidence for each partition that was considered. ``stages``: what became of
+        the rounds of fine-tuning, none if there was none.
+
+    Examples
+    --------
+    >>> from shoal import Shoal
+    >>> texts = ["red apple", "green apple", "ripe apple", "fast car", "slow car", "new car"]
+    >>> model = Shoal(n_clusters=2).fit(texts)
+    >>> bool(model.labels_[0] == model.labels_[2] != model.labels_[3])
+    True
+    >>> bool((model.predict(texts) == model.labels_).all())
+    True
+    """
+
+    summary = "meaning and shared words, which correct each other; fine-tuned if asked for"
+    source = "our own (docs/methods/shoal.md)"
+
+    effort: str = parameter(
+        "fast",
+        "Nothing is fine-tuned; the sure texts of the partition teach the encoder's last layers, once; or twice, the "
+        "second time with the partition that the first made possible. Clusters of unequal sizes, by linkage, are far "
+        "apart already and teach nothing: they stay as 'fast' finds them.",
+        one_of(*ROUNDS),
+    )
+    backbone: str = BACKBONE
+    pooling: str = POOLING
+    max_length: int = MAX_LENGTH
+    long_texts: str = LONG
+    words: bool = parameter(
+        True, "Whether the words that texts share are used; without them the encoder's vectors are all there is.", FLAG
+    )
+    word_dimensions: int = parameter(
+        200, "Dimensions of the word statistics; topics of short texts fit into it, single rare words do not.", whole()
+    )
+    n_neighbors: int = parameter(
+        10,
+        "Neighbours of each text, by meaning and by words. Few: a cluster may have only a handful of texts.",
+        whole(),
+    )
+    smoothing_steps: int = parameter(
+        2, "Steps over the neighbour graph. More blur small clusters; ten or more are unstable.", whole()
+    )
+    smoothing: Sequence[float] = parameter(
+        (0.0, 0.5, 1.0),
+        "How far the neighbour graph is trusted; each value is tried and the evidence decides. Where meaning and words "
+        "agree on what is near, smoothing joins what belongs together; where they do not, it blurs what either knows.",
+        Limit(_are_amounts, "but it must be a list of one or more numbers from 0 to 1."),
+    )
+    equal_sizes: bool = parameter(
+        True, "Start from clusters of equal sizes, by optimal transport; otherwise spherical k-means.", FLAG
+    )
+    unequal: bool = parameter(
+        True,
+        "Also try clusters of any sizes, by linkage; taken if they are about as distinct as the balanced ones or more.",
+        FLAG,
+    )
+    regrouping: bool = parameter(
+        True,
+        "Of these, cut those that fall apart where the neighbour graph is weakest, and let as many that belong to "
+        "another join it. Linkage alone spends many clusters on a text or two and leaves two themes in others.",
+        FLAG,
+    )
+    co_training: bool = parameter(
+        True, "Let heads by meaning and by words correct the partition, unless the evidence gets weaker.", FLAG
+    )
+    n_init: int = N_INIT.but(
+        4,
+        "Starts of k-means for each of the smoothings, the best of which by evidence is kept. Not every start ends in a "
+        "good place.",
+    )
+    temperature: float = parameter(
+        0.05, "Of cosines in the transport; that of the built-in encoder's own training.", number(above=0)
+    )
+    sure_share: float = parameter(
+        0.8,
+        "Share of each cluster, the surest, that teaches the heads.",
+        Limit(number(above=0, most=1).allows, "but it must be a share: above 0, at most 1."),
+    )
+    learning_rate: float = TRAINING["learning_rate"].but(
+        1e-4, "Of the encoder's layers; this and the following matter only if there is fine-tuning."
+    )
+    head_learning_rate: float = TRAINING["head_learning_rate"].but(1e-3, "Of the centres.")
+    batch_size: int = TRAINING["batch_size"].but(128)
+    epochs: int = TRAINING["epochs"].but(
+        1,
+        "Passes over the texts in each round. One is enough to pull clusters apart; several harden the teacher's errors.",
+    )
+    max_steps: int | None = TRAINING["max_steps"].but(meaning="The most steps of a round.")
+    trainable_layers: str | int = TRAINING["trainable_layers"].but(2)
+    checkpoint_every: int = TRAINING["checkpoint_every"]
+    device: str = TRAINING["device"]
+    precision: str = TRAINING["precision"]
+    log_to: str | None = LOG_TO
+    cache: bool = CACHE
+
+    def _fit(self, context: FitContext) -> Vectors:
+        rows = context.rows
+        corpus = _Corpus.of(rows)
+        self._check_corpus(corpus)
+        self.representation_, encoded = fit_representation(self, context, self._representation_options())
+        started = time.perf_counter()
+        self.words_: WordView | None = None
+        if self.words and rows.texts is not None:
+            self.words_ = WordView(n_components=self.word_dimensions).fit(rows.texts)
+        features = self._features(rows, encoded, corpus.first)
+        found = self._partition(features.rows(corpus.first), context.rng)
+        context.start_labels = found.start[corpus.copies]
+        context.log("cluster", started, reason=found.reason)
+        training = None
+        # Unequal clusters are far apart already: on none of the corpora that we know did they gain by fine-tuning.
+        if ROUNDS[self.effort] and found.branch != UNEQUAL:
+            training, features, found = self._teach(corpus, features, found, context)
+        distinct = features.rows(corpus.first)
+        heads = [fit_softmax(part, found.labels, self.n_clusters) for part in distinct.each]
+        embedded = np.hstack(features.each)
+        self.clusterer_ = Heads(heads, cluster_means(embedded[corpus.first], found.labels, self.n_clusters))
+        self.memory_ = Memory(corpus.keys, found.labels, of_texts=rows.texts is not None)
+        self.outcome_ = outcome_of(training, found.as_facts())
+        return embedded
+
+    def _check_corpus(self, corpus: _Corpus) -> None:
+        """Refuse more clusters than distinct texts, and fine-tuning without texts."""
+        n_distinct, rows = len(corpus.keys), corpus.rows
+        if self.n_clusters > n_distinct:
+            raise ParameterError(
+                f"n_clusters={self.n_clusters} but only {n_distinct} texts differ in more than case and white space; "
+                f"pass n_clusters <= {n_distinct}."
+            )
+        if ROUNDS[self.effort] and (rows.texts is None or rows.vectors is not None):
+            raise ParameterError(
+                f"effort={self.effort!r} fine-tunes an encoder but there are only vectors; pass effort='fast', or "
+                "texts without vectors=."
+            )
+
+    def _partition(self, features: Features, rng: np.random.RandomState) -> Partition:
+        """Cluster distinct rows."""
+        named = {field.name: getattr(self, field.name) for field in fields(PartitionOptions)}
+        options = PartitionOptions(**{**named, "smoothing": tuple(map(float, self.smoothing))})
+        return find_partition(features, self.n_clusters, rng, options)
+
+    def _teach(
+        self, corpus: _Corpus, features: Features, found: Partition, context: FitContext
+    ) -> tuple[dict[str, Any], Features, Partition]:
+        """Let the partition teach the encoder, round after round; return the outcome, new features and partition."""
+        rows, texts = corpus.rows, cast(list[str], corpus.rows.texts)
+        encoder = cast(TransformerEncoder, cast(Frozen, self.representation_).encoder)
+        distinct = features.rows(corpus.first)
+        options = training_options(self, context.draw_seed())
+
+        def teach(embeddings: Vectors, generator: np.random.RandomState) -> Partition:
+            meaning = unit_rows(embeddings - embeddings.mean(axis=0)).astype(np.float32)
+            return self._partition(replace(distinct, meaning=meaning), generator)
+
+        # Of a long text the head teaches: its other chunks have no vector of their own to compare.
+        tokens = CorpusViews.repeated(tokenise(encoder.tokenizer, texts, self.max_length), 1)
+        encoder.to(options.resolve_device())
+        trained = trained_part(encoder, tokens, options)
+        stages = [
+            Stage(
+                f"round {number + 1}",
+                TeacherObjective(
+                    trained,
+                    (lambda *_: found) if number == 0 else teach,
+                    first=corpus.first,
+                    copies=corpus.copies,
+                    n_clusters=self.n_clusters,
+                    dimension=encoder.dimension,
+                    temperature=self.temperature,
+                    sure_share=self.sure_share,
+                ),
+            )
+            for number in range(ROUNDS[self.effort])
+        ]
+        outcome = run_stages(self, tokens, stages, options, context, texts).outcome
+        if any(stage["kept_step"] for stage in outcome["stages"]):
+            started = time.perf_counter()
+            self.representation_ = Frozen(encoder, self.cache)  # another encoder now, by its fingerprint too
+            features = self._features(rows, represent(self, self.representation_, rows), corpus.first)
+            found = self._partition(features.rows(corpus.first), np.random.RandomState(options.seed))
+            context.log("cluster again", started, reason=found.reason)
+        return outcome, features, found
+
+    def _features(self, rows: Rows, encoded: Vectors, distinct: NDArray[np.int64] | None = None) -> Features:
+        """Return the features of some rows; without texts there is no word. In a fit, ``distinct`` rows give the mean."""
+        if distinct is not None:
+            self.mean_ = encoded[distinct].mean(axis=0)
+        meaning = unit_rows(encoded - self.mean_).astype(np.float32)
+        if self.words_ is None:
+            return Features(meaning)
+        if rows.texts is None:
+            raise ParameterError("this model was fitted on texts and vectors; pass the texts too.")
+        return Features(meaning, self.words_.encode(rows.texts), self.words_.tfidf(rows.texts))
+
+    def before_and_after(self, X: Any) -> tuple[Vectors, Vectors]:
+        """Return the vectors of texts by the encoder as it was before training, and as it is."""
+        rows = self._rows(X, None)
+        after = represent(self, self.representation_, rows)
+        if not ROUNDS[self.effort] or rows.texts is None:
+            return after, after
+        return make_representation("transformer", self._representation_options()).encode(rows.texts), after
+
+    def _embed(self, rows: Rows) -> Vectors:
+        return np.hstack(self._features(rows, represent(self, self.representation_, rows)).each)
+
+    def _assign(self, rows: Rows, embedded: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Assign by the heads; a text of the fit keeps the cluster that it got there, with all its neighbours."""
+        found, scores = super()._assign(rows, embedded)
+        known = self.memory_.recall(rows)
+        for i in np.flatnonzero((known >= 0) & (known != found)):
+            scores[i, [found[i], known[i]]] = scores[i, [known[i], found[i]]]
+        return np.where(known >= 0, known, found), scores
+
+    def _representation_options(self) -> Mapping[str, Any]:
+        """Return what the representation is told."""
+        return {**self.get_params(deep=False), "representation": "transformer", "normalize": True}
+
+    def _save(self, folder: Path) -> dict[str, Any]:
+        if self.words_ is not None:
+            self.words_.save(folder)
+        self.memory_.save(folder)
+        save_file({"mean": self.mean_}, folder / _MEAN)
+        config = save_representation(self.representation_, folder, "transformer")
+        return {**config, "knows_words": self.words_ is not None, "outcome": self.outcome_}
+
+    def _restore(self, folder: Path, config: dict[str, Any]) -> None:
+        self.representation_ = restore_representation(self, folder, config, self._representation_options())
+        self.words_ = WordView.load(folder) if config["knows_words"] else None
+        self.memory_ = Memory.load(folder)
+        self.mean_ = load_file(folder / _MEAN)["mean"]
+        self.outcome_ = saved_outcome(config["outcome"])

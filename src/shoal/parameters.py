@@ -1,0 +1,214 @@
+"""Parameters, each declared once: its default, its limit and its meaning.
+
+A class that is decorated with :func:`declared` lists its parameters as attributes::
+
+    @declared
+    class SCCL(FineTuned):
+        eta: float = parameter(0.1, "Weight of the contrastive term.", number(above=0))
+        max_length: int = MAX_LENGTH.but(32)  # declared elsewhere, with another default here
+
+From that come the constructor with its signature, the "Parameters" section of the docstring, the checks of
+:func:`check_parameters`, and what ``shoal methods`` prints.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar, dataclass_transform
+
+import numpy as np
+
+from shoal.errors import ParameterError
+
+_SECTION = re.compile(r"^(?:Attributes|Returns|Notes|References|Examples)\n-{4,}$", re.MULTILINE)
+_WIDTH = 116
+
+Class = TypeVar("Class")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a parameter may be.
+
+    Attributes
+    ----------
+    allows : callable
+        Tells whether a value is allowed.
+    refusal : str
+        What an error says behind ``name=value``.
+    choices : tuple
+        The allowed values, if they can be listed.
+    """
+
+    allows: Callable[[Any], bool]
+    refusal: str
+    choices: tuple[Any, ...] = ()
+
+
+def whole(least: int = 1) -> Limit:
+    """Allow whole numbers from ``least`` on."""
+    return Limit(lambda value: _is_whole(value) and value >= least, f"but it must be a whole number >= {least}.")
+
+
+def number(
+    *,
+    above: float = -math.inf,
+    least: float = -math.inf,
+    most: float = math.inf,
+    below: float = math.inf,
+) -> Limit:
+    """Allow finite numbers within bounds.
+
+    Examples
+    --------
+    >>> number(least=0, below=1).refusal, number(above=0).refusal
+    ('but it must be a number >= 0 and < 1.', 'but it must be a number > 0.')
+    """
+    bounds = ((">", above), (">=", least), ("<=", most), ("<", below))
+    said = " and ".join(f"{sign} {bound:g}" for sign, bound in bounds if math.isfinite(bound))
+    if (least, most) == (0, 1):
+        said = "from 0 to 1"
+
+    def allows(value: Any) -> bool:
+        return _is_number(value) and above < value < below and least <= value <= most
+
+    return Limit(allows, f"but it must be a number {said}.")
+
+
+def share_of(what: str) -> Limit:
+    """Allow numbers from 0 to below 1: a share of something that is never all of it."""
+    return replace(number(least=0, below=1), refusal=f"but it is a share of {what}; pass a value from 0 to below 1.")
+
+
+def one_of(*choices: Any) -> Limit:
+    """Allow the values that are listed."""
+    listed = ", ".join(map(str, choices))
+    return Limit(lambda value: _is_plain(value) and value in choices, f"is unknown; pass one of {listed}.", choices)
+
+
+FLAG = one_of(True, False)
+
+
+def optional(limit: Limit) -> Limit:
+    """Allow None too."""
+    return replace(limit, allows=lambda value: value is None or limit.allows(value))
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a class.
+
+    Attributes
+    ----------
+    default : Any
+        Its value if nothing is said.
+    meaning : str
+        What it does; what a paper sets, and why the default departs from it.
+    limit : Limit, optional
+        What it may be; anything if there is none.
+    kw_only : bool
+        Whether the constructor takes it by name only.
+    """
+
+    default: Any
+    meaning: str
+    limit: Limit | None = None
+    kw_only: bool = True
+
+    def but(self, default: Any = ..., meaning: str | None = None) -> Any:
+        """Return the same parameter with another default, or another meaning."""
+        return replace(
+            self,
+            default=self.default if default is ... else default,
+            meaning=self.meaning if meaning is None else meaning,
+        )
+
+    def check(self, name: str, value: Any) -> None:
+        """Refuse a value that is not allowed."""
+        if self.limit is not None and not self.limit.allows(value):
+            raise ParameterError(f"{name}={value!r} {self.limit.refusal}")
+
+
+def parameter(default: Any, meaning: str, limit: Limit | None = None) -> Any:
+    """Declare a parameter; typed as what it holds, so that ``eta: float = parameter(...)`` is."""
+    return Parameter(default, meaning, limit)
+
+
+def positional(*, default: Any, meaning: str, kw_only: bool) -> Any:
+    """Declare a parameter that may be passed by position; type checkers want to see ``kw_only=False`` in the call."""
+    return Parameter(default, meaning, kw_only=kw_only)
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(positional,))
+def declared(cls: type[Class]) -> type[Class]:
+    """Make the parameters of a class its constructor, and describe them in its docstring.
+
+    A class inherits the parameters of its bases and may declare them again with other defaults.
+
+    Examples
+    --------
+    >>> @declared
+    ... class Fish:
+    ...     '''A fish.'''
+    ...     fins: int = parameter(7, "How many it has.", whole())
+    >>> Fish(fins=3).fins, list(parameters_of(Fish))
+    (3, ['fins'])
+    >>> check_parameters(Fish(fins=0))
+    Traceback (most recent call last):
+    shoal.errors.ParameterError: fins=0 but it must be a whole number >= 1.
+    """
+    for name in inspect.get_annotations(cls):
+        declaration = cls.__dict__.get(name)
+        if isinstance(declaration, Parameter):
+            metadata = {"parameter": declaration}
+            setattr(cls, name, field(default=declaration.default, metadata=metadata, kw_only=declaration.kw_only))
+    made: type[Class] = dataclass(eq=False, repr=False, kw_only=True)(cls)
+    if made.__doc__:
+        made.__doc__ = _documented(made.__doc__, made)
+    return made
+
+
+def parameters_of(cls: type) -> dict[str, Parameter]:
+    """Return the declared parameters of a class by name, those of its bases included."""
+    return {each.name: each.metadata["parameter"] for each in fields(cls) if "parameter" in each.metadata}
+
+
+def check_parameters(owner: object) -> None:
+    """Name the first parameter of an object whose value is not allowed."""
+    for name, declaration in parameters_of(type(owner)).items():
+        declaration.check(name, getattr(owner, name))
+
+
+def _documented(text: str, cls: type) -> str:
+    """Put the parameters before the first section of a docstring."""
+    text = inspect.cleandoc(text)
+    kinds = {each.name: str(each.type) for each in fields(cls)}
+    lines = ["Parameters", "----------"]
+    for name, declaration in parameters_of(cls).items():
+        choices = declaration.limit.choices if declaration.limit is not None else ()
+        kind = "{" + ", ".join(map(repr, choices)) + "}" if choices and choices != FLAG.choices else kinds[name]
+        lines.append(f"{name} : {kind}, default={declaration.default!r}")
+        lines += textwrap.wrap(declaration.meaning, _WIDTH, initial_indent="    ", subsequent_indent="    ")
+    section = _SECTION.search(text)
+    end = len(text) if section is None else section.start()
+    return "\n\n".join(part for part in (text[:end].strip(), "\n".join(lines), text[end:].strip()) if part) + "\n"
+
+
+def _is_whole(value: Any) -> bool:
+    """Tell whether it is a whole number; a bool is none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    """Tell whether it is a finite number; a bool is none."""
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_plain(value: Any) -> bool:
+    """Tell whether it can be compared with the choices: an array or a list cannot."""
+    return value is None or isinstance(value, str | bool | int | float)
