@@ -31,8 +31,8 @@ from shoal.clusterers import (
     partition_two_views,
     unit_rows,
 )
-from shoal.encoder.frozen_layers import FrozenLayersEncoder
-from shoal.encoder.representation import Frozen, make_representation
+from shoal.encoder.last_layers import LastLayersEncoder
+from shoal.encoder.representation import CachedEncoder, make_representation
 from shoal.encoder.token_states import POOLINGS
 from shoal.encoder.tokens import tokenise
 from shoal.encoder.transformer import LONG_TEXTS, TransformerEncoder
@@ -255,7 +255,7 @@ class Shoal(RepresentedClusterer, StagedClusterer):
     ) -> tuple[dict[str, Any], Views, Partition]:
         """Let the partition teach the encoder, round after round; return the outcome, the new views and partition."""
         texts = cast(Sequence[str], rows.texts)
-        encoder = cast(TransformerEncoder, cast(Frozen, self.representation_).encoder)
+        encoder = cast(TransformerEncoder, cast(CachedEncoder, self.representation_).encoder)
         distinct = views.rows(first)
         options = self._options(int(rng.randint(np.iinfo(np.int32).max)))
 
@@ -268,7 +268,7 @@ class Shoal(RepresentedClusterer, StagedClusterer):
         encoder.to(options.resolve_device())
         trained: nn.Module = encoder
         if options.trainable_layers != ALL_LAYERS:
-            trained = FrozenLayersEncoder(encoder, tokens.tokens, int(options.trainable_layers))
+            trained = LastLayersEncoder(encoder, tokens.tokens, int(options.trainable_layers))
         stages = [
             Stage(
                 f"round {number + 1}",
@@ -288,7 +288,7 @@ class Shoal(RepresentedClusterer, StagedClusterer):
         outcome = self._train(tokens, stages, options, texts).outcome
         if any(stage["kept_step"] for stage in outcome["stages"]):
             started = time.perf_counter()
-            self.representation_ = Frozen(encoder, self.cache)  # another encoder now, by its fingerprint too
+            self.representation_ = CachedEncoder(encoder, self.cache)  # another encoder now, by its fingerprint too
             views = self._views(rows, self._represent(rows), first)
             found = self._partition(views.rows(first), np.random.RandomState(options.seed))
             self._log("cluster again", started, reason=found.reason)

@@ -14,7 +14,7 @@ import numpy as np
 from torch import nn
 
 from shoal.clusterers import Clusterer, Vectors
-from shoal.encoder.frozen_layers import FrozenLayersEncoder
+from shoal.encoder.last_layers import LastLayersEncoder
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.errors import DataError
 from shoal.methods.base import TextClusterer
@@ -150,7 +150,7 @@ class TrainedClusterer(StagedClusterer):
         views = self._views(rows.texts, seed)
         encoder: nn.Module = self.encoder_
         if options.trainable_layers != ALL_LAYERS:
-            encoder = FrozenLayersEncoder(self.encoder_, views.tokens, int(options.trainable_layers))
+            encoder = LastLayersEncoder(self.encoder_, views.tokens, int(options.trainable_layers))
         with seeded(seed):  # the heads' first weights
             stages = self._stages(encoder)
         result = self._train(views, stages, options, rows.texts)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from shoal.clusterers import Clusterer, Vectors, fit_kmeans
-from shoal.encoder.decoder import VOCABULARIES, SentenceDecoder, corpus_vocabulary, layers_of
+from shoal.encoder.backbone import layer_stack
+from shoal.encoder.decoder import VOCABULARIES, SentenceDecoder, corpus_vocabulary
 from shoal.encoder.noise import delete_tokens
 from shoal.encoder.tokens import special_tokens
 from shoal.methods.checks import check_choices, check_counts, check_positive, check_shares, given
@@ -267,7 +268,7 @@ class TSDAE(ReclusteredClusterer):
         return vectors
 
     def _views(self, texts: list[str], seed: int) -> CorpusViews:
-        layers_of(self.encoder_.model)  # before all else: a backbone that cannot decode is of no use here
+        layer_stack(self.encoder_.model)  # before all else: a backbone that cannot decode is of no use here
         self._corpus = CorpusViews.repeated(self.encoder_.tokenise(texts), 1)
         return self._corpus
 

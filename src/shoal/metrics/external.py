@@ -19,15 +19,15 @@ from scipy.optimize import linear_sum_assignment
 from sklearn import metrics
 
 from shoal.errors import DataError, ParameterError
-from shoal.metrics._labels import Encoded, Labels, encode
+from shoal.metrics._labels import LabelCodes, Labels, encode
 
 
 @dataclass(frozen=True)
 class _Pair:
     """The two labellings of one corpus."""
 
-    true: Encoded
-    pred: Encoded
+    true: LabelCodes
+    pred: LabelCodes
 
     @property
     def n_texts(self) -> int:
