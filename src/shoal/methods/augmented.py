@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from shoal.augment import AUGMENTERS, AugmentCache, Augmenter, augmented_pair, make_augmenter
-from shoal.cache import cache_folder
 from shoal.corpus import Corpus
 from shoal.errors import DataError
 from shoal.methods.trained import TrainedClusterer
@@ -67,7 +66,7 @@ class AugmentedClusterer(TrainedClusterer):
         if not augmenter.changes_text:
             return CorpusViews.repeated(tokens, 3)
         started = time.perf_counter()
-        pairs = augmented_pair(texts, augmenter, seed, AugmentCache(cache_folder() / "augmented"))
+        pairs = augmented_pair(texts, augmenter, seed, AugmentCache())
         left, right = pairs.left_report, pairs.right_report
         self._log("augment", started, unchanged_left=left.unchanged, unchanged_right=right.unchanged)
         return CorpusViews.joined([tokens, self.encoder_.tokenise(pairs.left), self.encoder_.tokenise(pairs.right)])
