@@ -20,7 +20,7 @@ class TestInterruption:
         [
             (KeyboardInterrupt(), 130, "Interrupted."),
             (OSError(28, "No space left on device"), 1, "Error: [Errno 28] No space left on device"),
-            (RuntimeError("odd"), 1, "Unexpected error: RuntimeError: odd\nThis is a defect of Shoal"),
+            (RuntimeError("odd"), 1, "Unexpected error: RuntimeError: odd\nThis is a bug in Shoal"),
         ],
     )
     def test_leaves_nothing(self, shoal, tickets, tmp_path, monkeypatch, error, code, message):
@@ -179,4 +179,4 @@ class TestResume:
             assert "pass either a FILE to cluster or --resume RUN" in answer.err
         answer = shoal("fit", "--resume", tmp_path / "run", "--clusters", 3, "--set", "n_init=3", "--overwrite")
         assert answer.code == 4
-        assert "leave away --clusters, --set, --overwrite" in answer.err
+        assert "omit --clusters, --set, --overwrite" in answer.err
