@@ -22,9 +22,7 @@ def predict(
     run: Path = typer.Argument(..., help="A run folder of `shoal fit`, or a saved model's folder."),
     file: str = typer.Argument(..., help="The new texts; the same formats as `shoal fit`, - for standard input."),
     text: str | None = typer.Option(None, help="The column with the texts; by default that of the fit."),
-    vectors: Path | None = typer.Option(
-        None, help="A .npy file, one vector per text, for a run fitted on vectors."
-    ),
+    vectors: Path | None = typer.Option(None, help="A .npy file, one vector per text, for a run fitted on vectors."),
     encoding: Encoding = None,
     format: Format = None,
     out: Out = None,
