@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items):
 
 
 def _loads_the_builtin_model(item: DoctestItem) -> bool:
-    """Tell by the source: the model is loaded by name, or a method is fitted whose representation is the default."""
+    """Tell by the source: it loads the model by name, or fits a method without choosing a representation."""
     source = "".join(example.source for example in item.dtest.examples)
     fits = "methods" in item.path.parts and ".fit(" in source and "representation=" not in source
     return fits or 'load("builtin"' in source
@@ -39,9 +39,10 @@ def _builtin_model_only_if_slow(request, monkeypatch):
         from shoal.encoder import backbone
 
         def source_of(name: str) -> str:
+            source = original(name)
             if name == backbone.BUILTIN:
                 pytest.fail("this loads the built-in model: mark it slow, or use tiny_backbone")
-            return original(name)
+            return source
 
         original = backbone.source_of
         monkeypatch.setattr(backbone, "source_of", source_of)

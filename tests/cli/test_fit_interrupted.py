@@ -42,6 +42,7 @@ class TestInterruption:
         assert shoal("fit", tickets, "--text", "body", *FAST, "--clusters", 3, "--out", tmp_path / "run").code == 130
         assert [file.name for file in tmp_path.iterdir()] == ["tickets.csv"]
 
+    @pytest.mark.slow
     def test_killed_and_run_again_while_a_second_process_has_to_wait(self, shoal, fit, tickets, tmp_path):
         arguments = ["fit", str(tickets), "--text", "body", *FAST, "--clusters", "3", "--out", str(tmp_path / "run")]
         program = f"""
@@ -70,6 +71,7 @@ main()
         assert (run / "run.json").is_file()
         assert sorted(file.name for file in tmp_path.iterdir()) == ["inside", "run", "tickets.csv"]
 
+    @pytest.mark.slow
     def test_a_real_ctrl_c(self, tickets, tmp_path):
         program = f"""
 import os, signal, sys

@@ -145,6 +145,7 @@ for _ in range(150):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_do_each_other_no_harm(tmp_path):
     arguments = [sys.executable, "-c", WRITER, str(tmp_path)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}

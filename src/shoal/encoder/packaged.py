@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.clusterers import unit_rows
 from shoal.encoder.tokens import TEXTS_PER_CALL
 from shoal.errors import MissingExtraError
 from shoal.progress import progress
+from shoal.vectors import unit_rows
 
 
 class TextEncoder(Protocol):

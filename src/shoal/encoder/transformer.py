@@ -14,12 +14,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from shoal.clusterers import unit_rows
 from shoal.encoder.backbone import BUILTIN, load_backbone, silence
 from shoal.encoder.token_states import POOLINGS, TokenStatesEncoder, last_states
 from shoal.encoder.tokens import TokenisedTexts, length_groups, tokenise
 from shoal.errors import ModelError, ParameterError
 from shoal.progress import progress
+from shoal.vectors import unit_rows
 
 LONG_TEXTS = ("truncate", "chunk")
 
