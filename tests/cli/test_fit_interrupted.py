@@ -20,11 +20,11 @@ class TestInterruption:
         [
             (KeyboardInterrupt(), 130, "Interrupted."),
             (OSError(28, "No space left on device"), 1, "Error: [Errno 28] No space left on device"),
-            (RuntimeError("odd"), 1, "Unexpected error: RuntimeError: odd\nThis is a defect of Shoal"),
+            (RuntimeError("odd"), 1, "Unexpected error: RuntimeError: odd\nThis is a bug in Shoal"),
         ],
     )
     def test_leaves_nothing(self, shoal, tickets, tmp_path, monkeypatch, error, code, message):
-        def stop(self, rows, rng):
+        def stop(self, context):
             raise error
 
         with monkeypatch.context() as patch:
@@ -42,6 +42,7 @@ class TestInterruption:
         assert shoal("fit", tickets, "--text", "body", *FAST, "--clusters", 3, "--out", tmp_path / "run").code == 130
         assert [file.name for file in tmp_path.iterdir()] == ["tickets.csv"]
 
+    @pytest.mark.slow
     def test_killed_and_run_again_while_a_second_process_has_to_wait(self, shoal, fit, tickets, tmp_path):
         arguments = ["fit", str(tickets), "--text", "body", *FAST, "--clusters", "3", "--out", str(tmp_path / "run")]
         program = f"""
@@ -49,7 +50,7 @@ import sys, time
 from pathlib import Path
 from shoal.cli import main
 from shoal.methods.two_stage import TwoStage
-def hang(self, rows, rng):
+def hang(self, context):
     Path({str(tmp_path / "inside")!r}).touch()
     time.sleep(100)
 TwoStage._fit = hang
@@ -70,12 +71,13 @@ main()
         assert (run / "run.json").is_file()
         assert sorted(file.name for file in tmp_path.iterdir()) == ["inside", "run", "tickets.csv"]
 
+    @pytest.mark.slow
     def test_a_real_ctrl_c(self, tickets, tmp_path):
         program = f"""
 import os, signal, sys
 from shoal.cli import main
 from shoal.methods.shoal import Shoal
-Shoal._fit = lambda self, rows, rng: os.kill(os.getpid(), signal.SIGINT)
+Shoal._fit = lambda self, context: os.kill(os.getpid(), signal.SIGINT)
 sys.argv = ["shoal", "fit", {str(tickets)!r}, "--text", "body", "--out", {str(tmp_path / "run")!r}, "--json"]
 main()
 """
@@ -89,7 +91,7 @@ def interrupt(shoal, monkeypatch):
     """Return a function that runs a command which saves one checkpoint and is then interrupted."""
 
     def run(*arguments: object) -> None:
-        def stop(self, rows, rng):
+        def stop(self, context):
             self._checkpoints.mkdir()
             (self._checkpoints / "state.safetensors").write_bytes(b"state")
             raise KeyboardInterrupt
@@ -179,4 +181,4 @@ class TestResume:
             assert "pass either a FILE to cluster or --resume RUN" in answer.err
         answer = shoal("fit", "--resume", tmp_path / "run", "--clusters", 3, "--set", "n_init=3", "--overwrite")
         assert answer.code == 4
-        assert "leave away --clusters, --set, --overwrite" in answer.err
+        assert "omit --clusters, --set, --overwrite" in answer.err

@@ -63,6 +63,7 @@ def test_pairs_from_columns(shoal, trained, tickets, tmp_path):
     assert shoal("fit", tickets, "--text", "body", "--method", "tfidf-kmeans", "--pairs", "left,right").code == 4
 
 
+@pytest.mark.slow
 def test_killed_several_times_it_ends_where_the_uninterrupted_run_ends(shoal, trained, tmp_path):
     trained = [*trained, "--set", "max_steps=60", "--set", "tolerance=none", "--set", "checkpoint_every=3"]
     whole, broken = tmp_path / "whole", tmp_path / "broken"

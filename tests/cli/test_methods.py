@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from shoal import METHODS
+from shoal.parameters import parameters_of
 
 
 def test_json_lists_every_method_with_its_parameters(shoal):
@@ -42,11 +43,10 @@ def test_one_method_is_explained_parameter_by_parameter(shoal):
 
 
 def test_every_parameter_has_a_meaning(shoal):
-    from shoal.cli.methods import _parameter_texts
-
     for name, method in METHODS.items():
-        missing = method.defaults().keys() - _parameter_texts(method.estimator).keys()
-        assert not missing, f"{name}: the docstring says nothing of {missing}"
+        missing = [key for key, each in parameters_of(method.estimator).items() if not each.meaning.endswith(".")]
+        assert not missing, f"{name}: nothing is said of {missing}"
+        assert all(f"\n{key} : " in method.estimator.__doc__ for key in method.defaults()), name
 
 
 def test_unknown_method(shoal):

@@ -6,8 +6,9 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist
 from sklearn.cluster import AgglomerativeClustering
 
-from shoal.clusterers import average_linkage, average_linkage_labels, cluster_means, unit_rows
+from shoal.clusterers import average_linkage, average_linkage_labels
 from shoal.errors import ParameterError
+from shoal.vectors import cluster_means, unit_rows
 
 
 @pytest.mark.parametrize("n_clusters", [1, 2, 9, 199, 200])
@@ -68,7 +69,9 @@ def test_many_rows_are_grouped_first(groups, same_partition, monkeypatch):
     asked = []
     group = average_linkage._group
     monkeypatch.setattr(
-        average_linkage, "_group", lambda vectors, n_groups, seed: (asked.append(n_groups), group(vectors, n_groups, seed))[1]
+        average_linkage,
+        "_group",
+        lambda vectors, n_groups, seed: (asked.append(n_groups), group(vectors, n_groups, seed))[1],
     )
     for max_rows in (89, 20):
         found = average_linkage_labels(unit_rows(vectors), 3, max_rows=max_rows, seed=4)

@@ -6,18 +6,10 @@ from scipy.special import softmax
 from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import euclidean_distances
 
-from shoal.clusterers import (
-    Centroids,
-    centroids,
-    cluster_means,
-    fit_kmeans,
-    fit_minibatch_kmeans,
-    fit_spherical_kmeans,
-    squared_distances,
-    unit_rows,
-)
-from shoal.clusterers import base as base_module
+from shoal import vectors as vectors_module
+from shoal.clusterers import Centroids, centroids, fit_kmeans, fit_minibatch_kmeans, fit_spherical_kmeans
 from shoal.clusterers.centroids import _mean_directions, _spherical_lloyd
+from shoal.vectors import cluster_means, squared_distances, unit_rows
 
 FITS = [fit_spherical_kmeans, fit_kmeans, fit_minibatch_kmeans]
 
@@ -156,7 +148,7 @@ def test_rows_of_zeros_take_no_cluster_for_themselves(rng, same_partition):
 
 
 def test_squared_distances_equal_scikit_learns_even_far_from_the_origin(cloud, monkeypatch):
-    monkeypatch.setattr(base_module, "BLOCK_ROWS", 64)
+    monkeypatch.setattr(vectors_module, "BLOCK_ROWS", 64)
     far = cloud.astype(np.float64) + 1e4
     expected = euclidean_distances(far.astype(np.float32).astype(np.float64), squared=True)
     found = squared_distances(far.astype(np.float32), far.astype(np.float32))

@@ -5,9 +5,10 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.neighbors import NearestNeighbors
 
-from shoal.clusterers import Neighbourhood, graph_of, nearest_neighbours, smoothed, smoothing_matrix, unit_rows
+from shoal.clusterers import Neighbourhood, graph_of, nearest_neighbours, smoothed, smoothing_matrix
 from shoal.clusterers import neighbour_graph as module
 from shoal.errors import DataError
+from shoal.vectors import unit_rows
 
 
 @pytest.fixture

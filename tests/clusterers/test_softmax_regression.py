@@ -6,9 +6,10 @@ import torch
 from scipy.optimize import approx_fprime
 from scipy.special import log_softmax
 
-from shoal.clusterers import SoftmaxHead, fit_softmax, unit_rows
+from shoal.clusterers import SoftmaxHead, fit_softmax
 from shoal.clusterers.softmax_regression import _balanced, _gradient
 from shoal.errors import DataError, ParameterError
+from shoal.vectors import unit_rows
 
 
 def test_the_gradient_equals_finite_differences():

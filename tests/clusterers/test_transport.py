@@ -3,15 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.clusterers import (
-    cosine_silhouette,
-    fit_spherical_kmeans,
-    fit_transport_kmeans,
-    transport,
-    transport_steps,
-    unit_rows,
-)
+from shoal.clusterers import cosine_silhouette, fit_spherical_kmeans, fit_transport_kmeans, transport, transport_steps
 from shoal.errors import ParameterError
+from shoal.vectors import unit_rows
 
 EQUAL = np.full(3, 1 / 3, dtype=np.float32)
 

@@ -118,5 +118,5 @@ def test_fewer_layers_and_other_families(make):
     for n_layers in (0, 3):
         with pytest.raises(ParameterError, match=f"decoder_layers={n_layers} but this backbone has 2 layers"):
             make("bert", n_layers=n_layers)
-    with pytest.raises(ModelError, match="a 'gpt2' backbone cannot decode with its own layers"):
+    with pytest.raises(ModelError, match="the layers of a 'gpt2' backbone cannot be run one by one"):
         make("gpt2")

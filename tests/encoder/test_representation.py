@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal import TwoStage
-from shoal.encoder.representation import REPRESENTATIONS, Frozen, load_representation, make_representation
+from shoal.encoder.representation import REPRESENTATIONS, CachedEncoder, load_representation, make_representation
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.errors import DataError, ParameterError
 
@@ -31,7 +31,7 @@ def options(backbone):
 
 def test_vectors_of_a_corpus_are_computed_once():
     encoder = Lengths()
-    first, second = (Frozen(encoder).fit(TEXTS).encode(TEXTS) for _ in range(2))
+    first, second = (CachedEncoder(encoder).fit(TEXTS).encode(TEXTS) for _ in range(2))
     np.testing.assert_array_equal(first, [[len(text), 1] for text in TEXTS])
     np.testing.assert_array_equal(second, first)
     assert first.dtype == second.dtype == np.float32
@@ -39,23 +39,23 @@ def test_vectors_of_a_corpus_are_computed_once():
 
 
 def test_another_fingerprint_finds_nothing():
-    Frozen(Lengths()).encode(TEXTS)
+    CachedEncoder(Lengths()).encode(TEXTS)
     other = Lengths()
     other.fingerprint = "lengths-2"
-    Frozen(other).encode(TEXTS)
+    CachedEncoder(other).encode(TEXTS)
     assert other.asked == len(TEXTS)
 
 
 def test_without_the_cache_and_for_a_single_text_nothing_is_kept(cache):
-    Frozen(Lengths(), cache=False).encode(TEXTS)
-    Frozen(Lengths()).encode(TEXTS[:1])
+    CachedEncoder(Lengths(), cache=False).encode(TEXTS)
+    CachedEncoder(Lengths()).encode(TEXTS[:1])
     assert not cache.exists()
 
 
 def test_truncation_is_remembered_with_the_vectors(backbone):
     encoder = TransformerEncoder.load(backbone, max_length=5)
     for _ in range(2):  # computed, then found
-        frozen = Frozen(TransformerEncoder.load(backbone, max_length=5))
+        frozen = CachedEncoder(TransformerEncoder.load(backbone, max_length=5))
         np.testing.assert_array_equal(frozen.encode(TEXTS), encoder.encode(TEXTS))
         assert frozen.truncated == 2
     frozen.encode(TEXTS[2:3])
@@ -67,7 +67,7 @@ def test_an_encoder_that_does_not_give_one_row_a_text_is_refused(given):
     encoder = Lengths()
     encoder.encode = lambda texts: given
     with pytest.raises(DataError, match=r"Lengths\.encode gave an array of shape .* for 4 texts"):
-        Frozen(encoder).encode(TEXTS)
+        CachedEncoder(encoder).encode(TEXTS)
 
 
 @pytest.mark.parametrize("kind", ["transformer", "bow", "tfidf", "sif", "wordllama"])

@@ -118,6 +118,7 @@ def test_saved_and_loaded_it_gives_the_same(vectors_file, tmp_path):
     assert {file.suffix for file in tmp_path.iterdir()} == {".json", ".safetensors", ".txt"}
 
 
+@pytest.mark.slow
 def test_glove_loads_and_knows_words():
     sif = SIF(word_vectors="glove").fit(["a cat and a dog", "the price of a share", "a kitten"])
     unit = sif.encode(["cat", "kitten", "dividend"])

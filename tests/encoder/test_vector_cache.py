@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shoal.encoder import vector_cache
-from shoal.encoder.vector_cache import Encoded, cached_vectors, vector_key
+from shoal.encoder.vector_cache import EncodedTexts, cached_vectors, vector_key
 
 VECTORS = np.arange(12, dtype=np.float32).reshape(4, 3)
 
@@ -18,7 +18,7 @@ class Computing:
     """Gives the vectors and counts how often it was asked."""
 
     def __init__(self, vectors=VECTORS, truncated=2):
-        self.encoded = Encoded(vectors, truncated)
+        self.encoded = EncodedTexts(vectors, truncated)
         self.calls = 0
 
     def __call__(self):
@@ -83,7 +83,7 @@ def test_a_file_cut_short_is_noticed_and_mended(tmp_path, length):
 
 
 def test_a_pickle_is_never_opened(tmp_path):
-    objects = Encoded(np.array([{"a": 1}], dtype=object), 0)
+    objects = EncodedTexts(np.array([{"a": 1}], dtype=object), 0)
     with pytest.raises(ValueError):
         vector_cache._pack(objects)
 
@@ -132,19 +132,20 @@ WRITER = """
 import sys, time
 from pathlib import Path
 import numpy as np
-from shoal.encoder.vector_cache import Encoded, cached_vectors, _pack, write_atomically
+from shoal.encoder.vector_cache import EncodedTexts, cached_vectors, _pack, write_atomically
 file = Path(sys.argv[1]) / "key.vectors"
 vectors = np.full((200, 300), float(sys.argv[2]), dtype=np.float32)
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(150):
-    write_atomically(file, _pack(Encoded(vectors, int(sys.argv[2]))))
+    write_atomically(file, _pack(EncodedTexts(vectors, int(sys.argv[2]))))
     found = cached_vectors("key", lambda: sys.exit("a damaged file was read"), file.parent)
     if not (found.vectors == found.truncated).all():
         sys.exit("two files were mixed")
 """
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_do_each_other_no_harm(tmp_path):
     arguments = [sys.executable, "-c", WRITER, str(tmp_path)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}

@@ -34,6 +34,7 @@ def test_word2vec_is_an_extra(monkeypatch):
         word_vectors("word2vec", TEXTS)
 
 
+@pytest.mark.slow
 def test_word2vec_learns_the_corpus_and_repeats_itself_in_another_process():
     words, vectors = word_vectors("word2vec", TEXTS, dimension=20, seed=3)
     assert vectors.shape == (len(words), 20)

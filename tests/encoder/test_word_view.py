@@ -6,9 +6,9 @@ from scipy.sparse import csr_matrix
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from shoal.clusterers import unit_rows
 from shoal.encoder.word_view import WordView
 from shoal.errors import ParameterError
+from shoal.vectors import unit_rows
 
 
 @pytest.fixture(scope="module")

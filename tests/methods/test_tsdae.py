@@ -130,7 +130,7 @@ def test_a_backbone_that_cannot_decode_is_named(build, backbone, monkeypatch, la
     monkeypatch.setattr(
         "shoal.encoder.transformer.load_backbone", lambda name: (gpt2, AutoTokenizer.from_pretrained(backbone))
     )
-    with pytest.raises(ModelError, match="a 'gpt2' backbone cannot decode with its own layers; pass a backbone of"):
+    with pytest.raises(ModelError, match="the layers of a 'gpt2' backbone cannot be run one by one; pass a backbone"):
         build(trainable_layers=layers).fit(TEXTS)
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from shoal.clusterers import squared_distances
 from shoal.training import best_kmeans, kmeans_from
+from shoal.vectors import squared_distances
 
 
 def blobs(n=60, k=4, seed=0):

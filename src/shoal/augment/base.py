@@ -1,7 +1,7 @@
-"""What every augmenter promises.
+"""What all augmenters have in common.
 
-The augmentation of a text depends on the seed, the view and the text alone, so it is the same whatever texts
-stand beside it and in whatever order: each text gets a generator of its own, seeded by a hash of the three.
+The augmentation of a text depends on the seed, the view and the text alone, not on the other texts or their order: each
+text has its own random generator, seeded by a hash of the three.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from shoal.word_space import Word, split_words
 
 
 class Augmenter(ABC):
-    """Rewrites texts so that their meaning stays.
+    """Rewrites texts without changing their meaning.
 
     Attributes
     ----------
     name : str
         The name in spec strings.
     changes_text : bool
-        False when the texts stay as they are and the views differ by dropout alone.
+        False if the texts stay as they are and the views differ by dropout alone.
     spec_parameter : str or None
         The parameter that a spec string such as ``"wordnet:0.1"`` sets after the colon.
     """
@@ -40,11 +40,11 @@ class Augmenter(ABC):
 
     @property
     def fingerprint(self) -> str:
-        """Everything but seed, view and text that decides the result; part of the cache's key."""
+        """Everything but seed, view and text that decides the result; part of the cache key."""
         return json.dumps([self.name, self._identity()], sort_keys=True)
 
     def augment(self, texts: Sequence[str], seed: int, view: int = 0) -> list[str]:
-        """Augment texts; one that cannot be changed comes back as it is.
+        """Augment texts; one that cannot be changed is returned as it is.
 
         Parameters
         ----------
@@ -78,11 +78,11 @@ class Augmenter(ABC):
         """Rewrite one batch of distinct texts, none of them blank."""
 
     def _identity(self) -> Mapping[str, object]:
-        """Parameters and resources, ready for JSON."""
+        """Return parameters and resources as JSON values."""
         return {}
 
     def _rng(self, seed: int, view: int, text: str) -> np.random.Generator:
-        """Give a text the generator that is its own."""
+        """Return the random generator of a text."""
         key = f"{self.name}\0{seed}\0{view}\0{text}".encode("utf-8", "surrogatepass")
         return np.random.default_rng(int.from_bytes(hashlib.sha256(key).digest(), "big"))
 
@@ -93,7 +93,7 @@ class WordAugmenter(Augmenter):
     Parameters
     ----------
     strength : float
-        Share of the words to change; the paper tries 0.1, 0.2 and 0.3. At least one word, if any will change.
+        Share of the words to change; SCCL tries 0.1, 0.2 and 0.3. At least one word, if any can change.
     """
 
     spec_parameter = "strength"
@@ -112,7 +112,7 @@ class WordAugmenter(Augmenter):
         return [self._rewrite_text(text, self._rng(seed, view, text)) for text in texts]
 
     def _rewrite_text(self, text: str, rng: np.random.Generator) -> str:
-        """Try the words in random order until enough have changed."""
+        """Replace words in random order until enough have changed."""
         words = split_words(text)
         replacements: dict[Word, str] = {}
         for position in rng.permutation(len(words)):
@@ -124,5 +124,5 @@ class WordAugmenter(Augmenter):
         return splice(text, replacements)
 
     def _replace(self, word: str, rng: np.random.Generator) -> str | None:
-        """Give another word, or None when this one has to stay."""
+        """Return a replacement, or None if the word has to stay."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""How close a paraphrase is to its original, word by word."""
+"""How many words and word sequences a paraphrase shares with its original."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ _LONGEST = 4
 
 
 def bleu(candidate: str, reference: str) -> float:
-    r"""Sentence BLEU of words in small letters (Papineni et al., 2002), smoothed (Lin and Och, 2004).
+    r"""Sentence BLEU of lower-cased words (Papineni et al., 2002), smoothed (Lin and Och, 2004).
 
     .. math:: \min(1, e^{1 - r / c}) \, \Big(\prod_{n=1}^{4} p_n\Big)^{1/4}
 
-    with c and r the lengths in words. One is added to the matches and to the total of every p_n with n > 1.
+    where c and r are the lengths in words. One is added to the matches and to the total of every p_n with n > 1.
 
     Parameters
     ----------
@@ -44,5 +44,5 @@ def bleu(candidate: str, reference: str) -> float:
 
 
 def _ngrams(words: list[str], n: int) -> Counter[tuple[str, ...]]:
-    """Count runs of n words."""
+    """Count sequences of n words."""
     return Counter(tuple(words[start : start + n]) for start in range(len(words) - n + 1))

@@ -1,4 +1,4 @@
-"""Slips of the keyboard."""
+"""Typing errors."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _SHORTEST_WORD = 4
 
 
 class CharSwap(WordAugmenter):
-    """Make one slip in a share of the words: substitute, delete, insert a letter or swap two neighbours.
+    """Put one typing error into a share of the words: substitute, delete or insert a letter, or swap two neighbours.
 
-    The first and the last letter of a word stay, and words of fewer than four letters are left alone, since
-    people still read the rest (after TextAttack's character swap, Morris et al., 2020).
+    The first and last letters of a word stay, and so do words of fewer than four letters: people can then still read
+    the text (after TextAttack's character swap, Morris et al., 2020).
 
     Parameters
     ----------
     strength : float
-        Share of the words that get a slip.
+        Share of the words that get an error.
 
     Examples
     --------
@@ -33,15 +33,15 @@ class CharSwap(WordAugmenter):
     def _replace(self, word: str, rng: np.random.Generator) -> str | None:
         if len(word) < _SHORTEST_WORD:
             return None
-        # A foreign script gets its letters from the word itself.
+        # In other scripts the new letter is one of the word's own.
         letter = str(rng.choice(list(ascii_lowercase if word.isascii() else word)))
         at = int(rng.integers(1, len(word) - 1))
         pair = int(rng.integers(1, len(word) - 2))
-        slips = [
+        errors = [
             word[:at] + letter + word[at + 1 :],
             word[:at] + word[at + 1 :],
             word[:at] + letter + word[at:],
             word[:pair] + word[pair + 1] + word[pair] + word[pair + 2 :],
         ]
-        changed = [slip for slip in slips if slip != word]
+        changed = [error for error in errors if error != word]
         return changed[int(rng.integers(len(changed)))]

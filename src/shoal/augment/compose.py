@@ -1,4 +1,4 @@
-"""Augmenters one after the other."""
+"""Several augmenters, one after the other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shoal.errors import ParameterError
 
 
 class Compose(Augmenter):
-    """Apply augmenters in turn, as in the paper's "contextual, then char swap" (SCCL, section 4.3.2).
+    """Apply augmenters in turn, such as "contextual, then char swap" (SCCL, section 4.3.2).
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Compose(Augmenter):
 
     def __init__(self, augmenters: Sequence[Augmenter]) -> None:
         if not augmenters:
-            raise ParameterError("augmenters=[] but a composition has at least one; pass an augmenter.")
+            raise ParameterError("augmenters=[] but at least one is needed; pass an augmenter.")
         self.augmenters = list(augmenters)
         self.name = "+".join(augmenter.name for augmenter in self.augmenters)
         self.changes_text = any(augmenter.changes_text for augmenter in self.augmenters)

@@ -1,4 +1,4 @@
-"""Words that a masked language model would put there."""
+"""Words replaced by the guesses of a masked language model."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from shoal.augment.words import match_case, n_changes, splice
 from shoal.errors import ParameterError
 from shoal.word_space import Word, split_words
 
-_WORD_START_MARKERS = ("Ġ", "▁")  # byte-level BPE and sentencepiece mark the pieces that begin a word
+_WORD_START_MARKERS = ("Ġ", "▁")  # of byte-level BPE and of sentencepiece
 
 
 @dataclass(frozen=True)
 class _Guess:
-    """What the model puts in place of one masked word, and how likely each is."""
+    """The model's guesses for one masked word, and their probabilities."""
 
     words: list[str]
     probabilities: NDArray[np.float64]
@@ -34,19 +34,19 @@ class _Guess:
 class MaskedLMSubstitution(WordAugmenter):
     """Replace a share of the words by draws from a masked language model (Kobayashi, 2018; Ma, 2019).
 
-    Each chosen word is masked on its own, so that the model sees all the others. The original word, pieces of
-    words, punctuation and numbers are never drawn. The contextual augmenter of SCCL, section 4.3.1.
+    Each chosen word is masked on its own, so that the model sees all others. The original word, word pieces,
+    punctuation and numbers are never drawn. This is the contextual augmenter of SCCL, section 4.3.1.
 
     Parameters
     ----------
     models : str, Path or sequence of them
-        Hub names or folders; view v takes model v, so that two views may come of two models, as in the paper.
+        Hub names or folders; view v is made by model v, so that two views may come from two models, as in the paper.
     strength : float
         Share of the words to replace.
     top_n : int
-        Draw among this many likeliest words, by probability.
+        Draw from this many most likely words, by probability.
     batch_size : int
-        Masked texts in one pass of the model.
+        Masked texts per forward pass.
     """
 
     name = "contextual"
@@ -60,7 +60,7 @@ class MaskedLMSubstitution(WordAugmenter):
     ) -> None:
         super().__init__(strength)
         if top_n < 1:
-            raise ParameterError(f"{self.name}: top_n={top_n} but a draw needs a word; pass top_n >= 1.")
+            raise ParameterError(f"{self.name}: top_n={top_n} but at least one word is needed; pass top_n >= 1.")
         self.models = (models,) if isinstance(models, str | Path) else tuple(models)
         self.top_n = top_n
         self.batch_size = batch_size
@@ -84,14 +84,14 @@ class MaskedLMSubstitution(WordAugmenter):
         return [splice(text, replaced) for text, replaced in zip(texts, replacements, strict=True)]
 
     def _choose(self, text: str, rng: np.random.Generator) -> list[Word]:
-        """Choose the words to mask: any that has a letter."""
+        """Choose the words to mask among those with a letter."""
         words = split_words(text)
         shuffled = [words[position] for position in rng.permutation(len(words))]
         with_letter = [word for word in shuffled if any(map(str.isalpha, word.text))]
         return with_letter[: n_changes(len(words), self.strength)]
 
     def _model(self, view: int) -> _MaskedLM:
-        """Give the model of a view, loaded on first use."""
+        """Return the model of a view, loaded on first use."""
         name = self.models[view % len(self.models)]
         if name not in self._loaded:
             self._loaded[name] = _MaskedLM(*load_pretrained(AutoModelForMaskedLM, name))
@@ -99,7 +99,7 @@ class MaskedLMSubstitution(WordAugmenter):
 
 
 class _MaskedLM:
-    """A masked language model that answers in whole words."""
+    """A masked language model that guesses whole words."""
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
         self.model = model
@@ -109,7 +109,7 @@ class _MaskedLM:
         self.max_length = min(tokenizer.model_max_length, model.config.max_position_embeddings - 2)
 
     def fill(self, masked: list[str], originals: list[str], top_n: int, batch_size: int) -> list[_Guess]:
-        """Guess the masked word of each text, longest text first; nothing where truncation took the mask."""
+        """Guess the masked word of each text; no guess where truncation cut off the mask."""
         guesses: dict[int, _Guess] = {}
         order = sorted(range(len(masked)), key=lambda row: -len(masked[row]))
         for start in range(0, len(order), batch_size):
@@ -121,7 +121,7 @@ class _MaskedLM:
 
     @torch.inference_mode()
     def _best(self, masked: list[str], n: int) -> tuple[Tensor, Tensor]:
-        """Score the best whole words at the first mask of each text; -inf without a mask."""
+        """Return scores and ids of the best whole words at the first mask of each text; -inf without a mask."""
         batch = self.tokenizer(
             masked, padding=True, truncation=True, max_length=self.max_length, return_tensors="pt"
         ).to(self.model.device)
@@ -146,16 +146,16 @@ class _MaskedLM:
 
     @cached_property
     def _words(self) -> list[str]:
-        """Each piece of the vocabulary as the word it stands for, or "" when it is none."""
+        """Each token of the vocabulary as a word, or "" if it is not a whole word."""
         pieces = self.tokenizer.convert_ids_to_tokens(range(self.model.config.vocab_size))
         pieces = [piece or "" for piece in pieces]
         marked = any(piece.startswith(_WORD_START_MARKERS) for piece in pieces)
-        # Unmarked pieces are word beginnings in WordPiece, inner pieces elsewhere; "##" is not alphabetic.
+        # Unmarked pieces begin a word in WordPiece and continue one elsewhere; "##" is not alphabetic.
         words = [piece[1:] if piece.startswith(_WORD_START_MARKERS) else piece * (not marked) for piece in pieces]
         special = set(self.tokenizer.all_special_ids)
         return [word if word.isalpha() and token not in special else "" for token, word in enumerate(words)]
 
     @cached_property
     def _is_word(self) -> Tensor:
-        """Which pieces are whole words, of shape (1, vocabulary)."""
+        """Which tokens are whole words, of shape (1, vocabulary)."""
         return torch.tensor([[word != "" for word in self._words]])

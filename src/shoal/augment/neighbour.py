@@ -1,4 +1,4 @@
-"""Words in context without a masked language model: the corpus's word space and a sentence encoder."""
+"""Words replaced by similar words of the corpus: no masked language model needed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shoal.augment.base import WordAugmenter
 from shoal.augment.words import match_case, n_changes, splice
 from shoal.errors import ParameterError
+from shoal.vectors import unit_rows
 from shoal.word_space import Word, WordSpace, split_words
 
 Encode = Callable[[list[str]], NDArray[np.floating]]
@@ -20,12 +21,12 @@ Encode = Callable[[list[str]], NDArray[np.floating]]
 JUDGES = ("word", "sentence")
 
 _PROBE = ["The weather is fine today.", "How do I sort a list?"]
-_N_CLOSEST = 3  # the encoder's first few are equally good, and drawing among them keeps the views apart
+_N_CLOSEST = 3  # the encoder's best few are equally good, and drawing among them makes the views differ
 
 
 @dataclass(frozen=True)
 class _Slot:
-    """A word that is to be replaced, and what could replace it."""
+    """A word to be replaced, its candidates, and their cosines in the word space."""
 
     row: int
     word: Word
@@ -34,26 +35,25 @@ class _Slot:
 
 
 class NeighbourSubstitution(WordAugmenter):
-    """Replace a share of the words by near words of the corpus itself.
+    """Replace a share of the words by similar words of the corpus itself.
 
-    The offline stand-in for contextual substitution: the word space proposes, the sentence encoder chooses
-    what it finds closest in meaning. Without an encoder a candidate is drawn in proportion to its cosine in
-    the word space.
+    An offline alternative to contextual substitution: the word space proposes candidates, the sentence encoder
+    chooses those closest in meaning. Without an encoder, candidates are drawn in proportion to their cosine in the
+    word space.
 
     Parameters
     ----------
     texts : sequence of str
-        The corpus to learn the word space from.
+        The corpus that the word space is learnt from.
     strength : float
         Share of the words to replace.
     encode : callable, optional
-        list of str -> array of shape (n, d).
+        From a list of n strings to an array of shape (n, d).
     n_candidates : int
-        Nearest words considered for each word, words of the text itself left out.
+        Nearest words considered for each word, other than words of the text itself.
     judge : {"word", "sentence"}
-        What the encoder compares: the word with the candidate, each word of the corpus read once; or the
-        sentence as it was with the sentence as it would be, read anew for every candidate, some hundred times
-        the cost.
+        What the encoder compares: the word with the candidate, which encodes each word of the corpus once; or the
+        sentence before and after, which encodes a sentence per candidate, at about a hundred times the cost.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class NeighbourSubstitution(WordAugmenter):
         corpus = hashlib.sha256()
         for text in self.texts:
             corpus.update(text.encode("utf-8", "surrogatepass") + b"\0")
-        # An encoder is known by what it answers: it may have been trained since.
+        # An encoder is identified by its vectors for two texts: it may have been trained since.
         answer = np.empty(0) if self.encode is None else np.asarray(self.encode(_PROBE), dtype=np.float64)
         return {
             **super()._identity(),
@@ -104,7 +104,7 @@ class NeighbourSubstitution(WordAugmenter):
     def _rewrite(self, texts: list[str], seed: int, view: int) -> list[str]:
         rngs = [self._rng(seed, view, text) for text in texts]
         slots = [slot for row, text in enumerate(texts) for slot in self._slots(row, text, rngs[row])]
-        weights = self._by_cosine(slots) if self.encode is None else self._by_meaning(texts, slots)
+        weights = [np.array(slot.cosines) for slot in slots] if self.encode is None else self._by_meaning(texts, slots)
         replacements: list[dict[Word, str]] = [{} for _ in texts]
         for slot, weight in zip(slots, weights, strict=True):
             chosen = rngs[slot.row].choice(len(slot.candidates), p=weight / weight.sum())
@@ -128,18 +128,13 @@ class NeighbourSubstitution(WordAugmenter):
         return slots
 
     def _near(self, word: str) -> list[tuple[str, float]]:
-        """Neighbours of a word, looked up once."""
+        """Return the neighbours of a word, looked up once per word."""
         if word not in self._neighbours:
             self._neighbours[word] = self._space.neighbours(word, 2 * self.n_candidates)
         return self._neighbours[word]
 
-    @staticmethod
-    def _by_cosine(slots: list[_Slot]) -> list[NDArray[np.float64]]:
-        """Weigh candidates by the word space."""
-        return [np.array(slot.cosines) for slot in slots]
-
     def _by_meaning(self, texts: list[str], slots: list[_Slot]) -> list[NDArray[np.float64]]:
-        """Weigh equally the few candidates that the encoder finds closest."""
+        """Give equal weight to the few candidates that are closest by the encoder."""
         weights = []
         for closeness in self._closeness(texts, slots):
             weight = np.zeros(len(closeness))
@@ -148,7 +143,7 @@ class NeighbourSubstitution(WordAugmenter):
         return weights
 
     def _closeness(self, texts: list[str], slots: list[_Slot]) -> list[NDArray[np.float64]]:
-        """Return the cosine of before and after, for every candidate of every slot."""
+        """Return the cosine of before and after, per slot and candidate."""
         if self.judge == "word":
             pairs = [(slot.word.text.lower(), [word.lower() for word in slot.candidates]) for slot in slots]
             self._word_vectors = self._encoded(pairs, self._word_vectors)
@@ -164,12 +159,10 @@ class NeighbourSubstitution(WordAugmenter):
     def _encoded(
         self, pairs: list[tuple[str, list[str]]], known: dict[str, NDArray[np.float64]]
     ) -> dict[str, NDArray[np.float64]]:
-        """Return unit vectors of all that stands in ``pairs``, encoding only what is not ``known``."""
-        unknown = [
-            text for text in dict.fromkeys(t for pair in pairs for t in (pair[0], *pair[1])) if text not in known
-        ]
+        """Return vectors of length one of all texts in ``pairs``, encoding only those that are not ``known``."""
+        needed = dict.fromkeys(text for before, after in pairs for text in (before, *after))
+        unknown = [text for text in needed if text not in known]
         if not unknown or self.encode is None:
             return known
-        vectors = np.asarray(self.encode(unknown), dtype=np.float64)
-        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        vectors = unit_rows(np.asarray(self.encode(unknown), dtype=np.float64))
         return {**known, **dict(zip(unknown, vectors, strict=True))}

@@ -1,4 +1,4 @@
-"""Two views of every text."""
+"""Two augmented views of every text."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from shoal.augment.cache import AugmentCache
 
 @dataclass(frozen=True)
 class AugmentReport:
-    """How many of the texts an augmenter left as they were.
+    """How many texts an augmenter left unchanged.
 
     Parameters
     ----------
     n : int
         Number of texts.
     unchanged : int
-        Number of texts that came back as they are.
+        Number of texts that were returned as they are.
     """
 
     n: int
@@ -26,7 +26,7 @@ class AugmentReport:
 
     @classmethod
     def compare(cls, texts: Sequence[str], augmented: Sequence[str]) -> AugmentReport:
-        """Count the texts that stayed.
+        """Count the unchanged texts.
 
         Parameters
         ----------
@@ -48,7 +48,7 @@ class AugmentReport:
 
 @dataclass(frozen=True)
 class AugmentedPairs:
-    """The two views, row by row, and what could not be changed in each.
+    """The two views, row by row, and how many texts are unchanged in each.
 
     Parameters
     ----------
@@ -74,10 +74,10 @@ def augmented_pair(
     ----------
     texts : sequence of str
     augmenter : Augmenter or pair of Augmenter
-        One for both views, which still differ, or one for each.
+        One for both views, which still differ, or one per view.
     seed : int
     cache : AugmentCache, optional
-        Where views are kept; an entry is used when fingerprint, seed, view and texts are all the same.
+        Where views are cached, by fingerprint, seed, view and texts; without it nothing is cached.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def augmented_pair(
 
 
 def _view(texts: Sequence[str], augmenter: Augmenter, seed: int, view: int, cache: AugmentCache | None) -> list[str]:
-    """Read one view from the cache, or make it and keep it."""
+    """Return one view, from the cache if it is there."""
     if cache is None:
         return augmenter.augment(texts, seed, view)
     key = cache.key(augmenter.fingerprint, seed, view, texts)

@@ -1,4 +1,4 @@
-"""Models by hub name or folder, for the augmenters that need one."""
+"""Loading models by hub name or folder, for the augmenters that need one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shoal.errors import MissingExtraError, ModelError
 
 
 def load_pretrained(auto_class: Any, name: str | Path) -> tuple[Any, Any]:
-    """Load a model and its tokenizer, ready to answer.
+    """Load a model and its tokenizer, in evaluation mode.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def load_pretrained(auto_class: Any, name: str | Path) -> tuple[Any, Any]:
     Raises
     ------
     ModelError
-        When it cannot be found or read, or has no head for the task.
+        If it cannot be found or read, or has no head for the task.
     """
     task = auto_class.__name__.removeprefix("AutoModelFor")
     try:
@@ -51,7 +51,7 @@ def load_pretrained(auto_class: Any, name: str | Path) -> tuple[Any, Any]:
 
 
 def pretrained_identity(name: str | Path) -> str:
-    """Tell one model from another without loading it.
+    """Return a string that identifies a model, without loading it.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def pretrained_identity(name: str | Path) -> str:
     Returns
     -------
     str
-        The hub name; for a folder, its files with size and time of change.
+        The hub name; for a folder, its files with their sizes and times of change.
 
     Examples
     --------

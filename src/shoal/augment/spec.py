@@ -32,16 +32,16 @@ AUGMENTERS: dict[str, type[Augmenter]] = {
 
 
 def make_augmenter(spec: str, options: Mapping[str, Mapping[str, Any]] | None = None) -> Augmenter:
-    """Make an augmenter from a line such as ``"wordnet:0.1"`` or ``"contextual+char_swap"``.
+    """Make an augmenter from a spec such as ``"wordnet:0.1"`` or ``"contextual+char_swap"``.
 
     Parameters
     ----------
     spec : str
-        Names joined by "+", each with its strength after a colon if wanted; back_translation takes "lowest",
-        "medium" or "highest" there.
+        Names joined by "+", each with an optional strength after a colon; for back_translation "lowest", "medium" or
+        "highest".
     options : mapping of name to mapping, optional
-        Further parameters of each augmenter, as in ``{"neighbour": {"texts": corpus, "encode": encode}}``.
-        Those of augmenters that the spec does not name are left aside.
+        Further parameters by augmenter, as in ``{"neighbour": {"texts": corpus, "encode": encode}}``. Augmenters
+        that the spec does not name are ignored.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def make_augmenter(spec: str, options: Mapping[str, Mapping[str, Any]] | None = 
     Raises
     ------
     ParameterError
-        When a name, a value or an option is not known, or one is missing.
+        If a name, value or option is unknown, or an option is missing.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def make_augmenter(spec: str, options: Mapping[str, Mapping[str, Any]] | None = 
 
 
 def _make_step(step: str, options: Mapping[str, Mapping[str, Any]]) -> Augmenter:
-    """Make one augmenter of the chain."""
+    """Make one of the augmenters."""
     name, colon, value = step.partition(":")
     if name not in AUGMENTERS:
         raise ParameterError(f"augmenter {name!r} is unknown; pass one of {', '.join(sorted(AUGMENTERS))}.")
@@ -83,7 +83,7 @@ def _make_step(step: str, options: Mapping[str, Mapping[str, Any]]) -> Augmenter
 
 
 def _spec_value(augmenter: type[Augmenter], step: str, value: str) -> dict[str, Any]:
-    """Read what stands after the colon."""
+    """Return the value after the colon, by parameter."""
     if augmenter.spec_parameter is None:
         raise ParameterError(f"{step!r} has a value but {augmenter.name} takes none; pass {augmenter.name!r}.")
     if augmenter.spec_parameter != "strength":

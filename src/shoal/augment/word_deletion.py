@@ -1,4 +1,4 @@
-"""Leave words out."""
+"""Some words omitted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shoal.word_space import split_words
 class WordDeletion(WordAugmenter):
     """Delete a share of the words; at least one word stays.
 
-    The spaces of a text that loses a word are made single ones.
+    In a text that loses a word, white space becomes single spaces.
 
     Parameters
     ----------

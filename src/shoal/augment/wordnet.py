@@ -1,4 +1,4 @@
-"""Synonyms out of WordNet."""
+"""Words replaced by WordNet synonyms."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shoal.augment.words import match_case
 class WordNetSubstitution(WordAugmenter):
     """Replace a share of the words by WordNet synonyms (SCCL, section 4.3.1, "WordNet augmenter").
 
-    Only base forms are replaced, so that the grammar stays; capitals are kept. Function words stay, for
+    Only base forms are replaced, so that the grammar stays right; capitals are kept. Function words stay, because
     WordNet knows "in" as a measure of length and "a" as a vitamin.
 
     Parameters
@@ -26,7 +26,7 @@ class WordNetSubstitution(WordAugmenter):
     strength : float
         Share of the words to replace.
     wordnet_dir : str or Path, optional
-        Folder of WordNet's files; by default NLTK's data folders and the system's are searched.
+        Folder with WordNet's files; by default NLTK's data folders and the system's are searched.
     """
 
     name = "wordnet"

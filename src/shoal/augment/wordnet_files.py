@@ -1,7 +1,7 @@
 """WordNet's database files, read directly (their format is described in the manual page wndb(5WN)).
 
-NLTK's own reader opens a folder only inside NLTK's data path, and only when it also holds ``lexnames`` and
-``index.sense``, which Debian's ``wordnet-base`` leaves out; synonyms need neither.
+NLTK is not needed: its reader opens a folder only inside NLTK's data path, and only if that has ``lexnames`` and
+``index.sense`` too, which synonyms do not need and Debian's ``wordnet-base`` omits.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Folder = Path | zipfile.Path
 
 
 class WordNetNotFoundError(MissingExtraError):
-    """WordNet's files are in none of the places looked at.
+    """WordNet's files are in none of the places searched.
 
     Parameters
     ----------
     places : list of Path
-        Where they were looked for.
+        The places searched.
     """
 
     def __init__(self, places: list[Path]) -> None:
@@ -45,7 +45,7 @@ def find_wordnet(wordnet_dir: str | Path | None = None) -> Folder:
     Parameters
     ----------
     wordnet_dir : str or Path, optional
-        The only place to look at when given; else NLTK's data folders (zipped or not) and the system's.
+        The only place to search; by default NLTK's data folders (zipped or not) and the system's.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def find_wordnet(wordnet_dir: str | Path | None = None) -> Folder:
     Raises
     ------
     WordNetNotFoundError
-        When no place holds the files.
+        If the files are in none of them.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def find_wordnet(wordnet_dir: str | Path | None = None) -> Folder:
 
 
 def _nltk_data_folders() -> list[Path]:
-    """NLTK's search path, without importing NLTK."""
+    """Return NLTK's search path, without importing NLTK."""
     named = [Path(folder) for folder in os.environ.get("NLTK_DATA", "").split(os.pathsep) if folder]
     prefix = Path(sys.prefix)
     shared = [prefix / "nltk_data", prefix / "share" / "nltk_data", prefix / "lib" / "nltk_data"]
@@ -86,7 +86,7 @@ def _nltk_data_folders() -> list[Path]:
 
 
 class WordNetFiles:
-    """Synonyms out of WordNet's ``index`` and ``data`` files.
+    """Synonyms from WordNet's ``index`` and ``data`` files.
 
     Parameters
     ----------
@@ -104,19 +104,19 @@ class WordNetFiles:
         Parameters
         ----------
         word : str
-            A base form in small letters; an inflected form has no synonyms.
+            A base form in lower case; an inflected form has no synonyms.
 
         Returns
         -------
         list of str
-            In WordNet's order, without repetition; words joined by "_" in the files come apart.
+            In WordNet's order, without repetition; "_" in the files becomes a space.
         """
         found = dict.fromkeys(other for part, at in self._senses.get(word, ()) for other in self._words(part, at))
         return [other for other in found if other.lower() != word]
 
     @cached_property
     def _senses(self) -> dict[str, list[tuple[str, int]]]:
-        """Base form -> part of speech and byte offset of each sense, by frequency."""
+        """Part of speech and byte offset of each sense of a base form, by frequency."""
         senses: dict[str, list[tuple[str, int]]] = defaultdict(list)
         for part, index in self._indexes.items():
             for line in index.splitlines():
@@ -127,7 +127,7 @@ class WordNetFiles:
         return dict(senses)
 
     def _words(self, part: str, offset: int) -> list[str]:
-        """Words of one synset: ``synset_offset lex_filenum ss_type w_cnt word lex_id word lex_id …``."""
+        """Return the words of one synset: ``synset_offset lex_filenum ss_type w_cnt word lex_id word lex_id …``."""
         data = self._data[part]
         fields = data[offset : data.index(b"\n", offset)].decode("utf-8").split(" ")
         words = fields[4 : 4 + 2 * int(fields[3], 16) : 2]

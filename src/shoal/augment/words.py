@@ -1,4 +1,4 @@
-"""Words inside a text: count how many to change, put others in their place."""
+"""Words inside a text: how many to change, and replacing them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shoal.word_space import Word
 
 
 def n_changes(n_words: int, strength: float) -> int:
-    """Count the words to change: the share, rounded, and at least one.
+    """Return the number of words to change: the share, rounded, and at least one.
 
     Parameters
     ----------

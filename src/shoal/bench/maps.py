@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.clusterers import Vectors
+from shoal.vectors import Vectors
 
 # As many texts as figure 2 of MLM + DEC has; whole numbers up to the second are as fine as a picture shows.
 MAPPED_TEXTS = 1_000

@@ -16,12 +16,12 @@ from shoal.bench.data_sets import LabelledTexts
 from shoal.bench.maps import text_map
 from shoal.bench.snapshots import MAPS, START, Snapshots
 from shoal.bench.topics import topic_facts
-from shoal.clusterers import Vectors
-from shoal.encoder.representation import Frozen, make_representation
-from shoal.encoder.vector_cache import Encoded, cached_vectors, vector_key
+from shoal.encoder.representation import CachedEncoder, make_representation
+from shoal.encoder.vector_cache import EncodedTexts, cached_vectors, vector_key
 from shoal.methods import find_method
 from shoal.metrics import inter_cluster_distance, intra_cluster_distance, scores, silhouette
 from shoal.training import Callback, CorpusViews, VectorCorpus
+from shoal.vectors import Vectors
 
 # Texts whose augmented views are compared with them, and the bins of their cosines from 0 to 1.
 COMPARED_TEXTS = 1_000
@@ -117,15 +117,15 @@ def _encoded(params: dict[str, Any], texts: Sequence[str]) -> tuple[Vectors | No
         What encoding took; None if the cache had them.
     """
     representation = make_representation(params["representation"], params)
-    if not isinstance(representation, Frozen) or not representation.cache:
+    if not isinstance(representation, CachedEncoder) or not representation.cache:
         return None, None
     encoder, took = representation.encoder, []
 
-    def encode() -> Encoded:
+    def encode() -> EncodedTexts:
         started = time.perf_counter()
         vectors = np.asarray(encoder.encode(list(texts)), dtype=np.float32)
         took.append(round(time.perf_counter() - started, 3))
-        return Encoded(vectors, getattr(encoder, "truncated", 0))
+        return EncodedTexts(vectors, getattr(encoder, "truncated", 0))
 
     vectors = cached_vectors(vector_key(encoder.fingerprint, texts), encode).vectors
     return vectors, took[0] if took else None

@@ -12,9 +12,9 @@ from sklearn.manifold import TSNE
 from shoal.bench.data_sets import LabelledTexts
 from shoal.bench.question_ranking import QuestionRanking
 from shoal.bench.suite_checks import EXTRAS
-from shoal.clusterers import Vectors
 from shoal.methods.base import TextClusterer
 from shoal.metrics import dunn, moved_pairs, scores, silhouette
+from shoal.vectors import Vectors
 
 START = "start"
 # What a suite may ask for beyond the scores. Places and pairs are numbers: no record holds a text.

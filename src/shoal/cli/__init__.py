@@ -1,4 +1,4 @@
-"""The command line: one file a command, heavy imports inside the command."""
+"""The command line: one file per command, heavy imports inside the command."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shoal.cli.console import say
 from shoal.errors import ShoalError
 
 EXIT_CODES = """
-Exit codes: 0 done; 1 the system or a defect; 2 wrong usage; 3 input; 4 parameter; 5 missing optional package;
+Exit codes: 0 done; 1 the system or a bug; 2 wrong usage; 3 input; 4 parameter; 5 missing optional package;
 6 model; 7 run folder; 130 interrupted.
 """
 
@@ -49,14 +49,14 @@ def _version(version: bool = typer.Option(False, "--version", help="Print the ve
 
 
 def main() -> None:
-    """Run the command line; every error is a sentence and an exit code."""
+    """Run the command line; every error is one sentence and an exit code."""
     try:
         app()
     except ShoalError as error:
         say(str(error), alarm="Error: ")
         sys.exit(error.exit_code)
     except SystemExit as ending:
-        if ending.code == 130:  # typer's word for Ctrl-C
+        if ending.code == 130:  # Ctrl-C, in typer
             say("Interrupted.")
         raise
     except Exception as error:
@@ -66,5 +66,5 @@ def main() -> None:
             say(str(error), alarm="Error: ")
             sys.exit(1)
         say(f"{type(error).__name__}: {error}", alarm="Unexpected error: ")
-        say("This is a defect of Shoal; please report it. SHOAL_DEBUG=1 shows where it happened.")
+        say("This is a bug in Shoal; please report it. SHOAL_DEBUG=1 shows where it happened.")
         sys.exit(1)

@@ -1,11 +1,10 @@
-"""``shoal augment``: two views of every text, as a table."""
+"""``shoal augment``: two augmented views of every text, as a table."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import typer
+
+from shoal.cli.tables import Encoding, Format, Json, Out, Overwrite, TextColumn, require_free, write_result
 
 EXAMPLES = """
 Examples:
@@ -23,51 +22,41 @@ def augment(
     augmenter: str = typer.Option(
         "neighbour", help="NAME[:STRENGTH], several joined by + : word_deletion, char_swap, wordnet, contextual, …"
     ),
-    text: str | None = typer.Option(None, help="The column with the texts; found by itself if only one fits."),
+    text: TextColumn = None,
     seed: int = typer.Option(0, help="The random seed."),
-    backbone: str = typer.Option("builtin", help="The encoder that judges the meaning of neighbour's substitutes."),
-    encoding: str | None = typer.Option(None, help="The file's encoding; found by itself."),
-    format: str | None = typer.Option(None, help="The file's format; found by its name or content."),
-    out: Path | None = typer.Option(None, help="Where the table goes (csv, tsv, jsonl, parquet …); else stdout, csv."),
-    overwrite: bool = typer.Option(False, help="Replace the file if it exists."),
-    json: bool = typer.Option(False, help="Print the counts as one JSON object."),
+    backbone: str = typer.Option("builtin", help="The encoder with which `neighbour` compares words."),
+    encoding: Encoding = None,
+    format: Format = None,
+    out: Out = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
 ) -> None:
     """Write every row with two augmented views of its text, in the columns `left` and `right`.
 
-    A text that cannot be changed stays as it is and is counted. The pairs can be edited and given back to a method
-    that trains on pairs.
+    A text that cannot be changed stays as it is and is counted. The table can be edited and passed to a method that
+    trains on pairs: `shoal fit FILE --pairs left,right`.
     """
     import polars as pl
 
     from shoal.augment import AugmentCache, augmented_pair, make_augmenter
-    from shoal.cache import cache_folder
     from shoal.cli.console import print_json, say
-    from shoal.corpus import Corpus, write_table
+    from shoal.corpus import Corpus
     from shoal.encoder.transformer import TransformerEncoder
     from shoal.errors import DataError
 
-    if out is not None and out.exists() and not overwrite:
-        raise DataError(f"{out} exists; pass --overwrite to replace it, or another --out.")
+    require_free(out, overwrite)
     corpus = Corpus.read(file, text=text, encoding=encoding, format=format).require_texts()
     taken = [name for name in ("left", "right") if name in corpus.frame.columns]
     if taken:
         raise DataError(f"the table already has the column {taken[0]!r}; rename it first.")
     encode = TransformerEncoder.load(backbone).encode if "neighbour" in augmenter else None
     maker = make_augmenter(augmenter, {"neighbour": {"texts": corpus.texts, "encode": encode}})
-    pairs = augmented_pair(corpus.texts, maker, seed, cache=AugmentCache(cache_folder() / "augment"))
+    pairs = augmented_pair(corpus.texts, maker, seed, AugmentCache())
     views = pl.DataFrame({"left": pairs.left, "right": pairs.right})
-    table = pl.concat([corpus.carried(), views], how="horizontal")
-    counts = {
-        "n_texts": len(corpus),
-        "unchanged_left": pairs.left_report.unchanged,
-        "unchanged_right": pairs.right_report.unchanged,
-    }
-    if out is not None:
-        write_table(table, out)
-    elif not json:
-        sys.stdout.write(table.write_csv())
+    write_result(pl.concat([corpus.carried(), views], how="horizontal"), out, as_json=json)
+    left, right = pairs.left_report.unchanged, pairs.right_report.unchanged
     if json:
+        counts = {"n_texts": len(corpus), "unchanged_left": left, "unchanged_right": right}
         print_json({**counts, "augmenter": maker.fingerprint, "out": None if out is None else str(out)})
     else:
-        unchanged = f"{counts['unchanged_left']} left, {counts['unchanged_right']} right"
-        say(f"{counts['n_texts']} texts; unchanged: {unchanged}.")
+        say(f"{len(corpus)} texts; unchanged: {left} left, {right} right.")

@@ -1,4 +1,4 @@
-"""Speaking to the person at the terminal: messages on standard error, results on standard output."""
+"""Output to the terminal: messages on standard error, results on standard output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXAMPLE_CHARACTERS = 70
 
 
 def say(message: str, alarm: str = "") -> None:
-    """Print a message to standard error as it is, square brackets and all; ``alarm`` stands before it in red."""
+    """Print a message to standard error, without rich markup; ``alarm`` comes before it in red."""
     from rich.console import Console
     from rich.text import Text
 
@@ -23,13 +23,13 @@ def say(message: str, alarm: str = "") -> None:
 
 
 def print_json(content: Mapping[str, Any]) -> None:
-    """Print one JSON object, alone, to standard output."""
+    """Print one JSON object to standard output."""
     sys.stdout.write(json.dumps(content, ensure_ascii=False, indent=2) + "\n")
     sys.stdout.flush()
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()) -> None:
-    """Print a table to standard output; the columns named in ``right`` are set flush right."""
+    """Print a table to standard output; the columns named in ``right`` are right-aligned."""
     from rich import box
     from rich.console import Console
     from rich.markup import escape
@@ -41,29 +41,25 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
     console = Console(highlight=False)
-    if not console.is_terminal:  # a file or a pipe has no width to fit into
+    if not console.is_terminal:  # a file or a pipe has no width
         console = Console(highlight=False, width=160)
     console.print(table)
 
 
-def print_clusters(clusters: Sequence[Cluster], n_texts: int) -> None:
-    """Print the clusters, largest first, each with its name, size and the texts nearest its centre."""
-    rows = [
-        [
-            str(cluster.id),
-            cluster.name,
-            str(cluster.size),
-            f"{100 * cluster.size / max(n_texts, 1):.1f} %",
-            "\n".join(shortened(text) for text in cluster.examples[:SHOWN_EXAMPLES]),
-        ]
-        for cluster in sorted(clusters, key=lambda cluster: -cluster.size)
-    ]
-    print_table(
-        f"{len(clusters)} clusters of {n_texts} texts",
-        ["", "name", "texts", "share", "nearest the centre"],
-        rows,
-        right=["", "texts", "share"],
-    )
+def print_clusters(clusters: Sequence[Cluster], n_texts: int, *, keywords_by: str | None = None) -> None:
+    """Print the clusters, largest first, with name, size and the texts nearest the centre.
+
+    With ``keywords_by``, the name of the method, their keywords are printed instead of the texts.
+    """
+    rows = []
+    for cluster in sorted(clusters, key=lambda cluster: -cluster.size):
+        examples = "\n".join(shortened(text) for text in cluster.examples[:SHOWN_EXAMPLES])
+        last = examples if keywords_by is None else ", ".join(cluster.keywords)
+        share = f"{100 * cluster.size / max(n_texts, 1):.1f} %"
+        rows.append([str(cluster.id), cluster.name, str(cluster.size), share, last])
+    title = f"{len(clusters)} clusters of {n_texts} texts" + (f", by {keywords_by}" if keywords_by else "")
+    last_column = "nearest the centre" if keywords_by is None else "keywords"
+    print_table(title, ["", "name", "texts", "share", last_column], rows, right=["", "texts", "share"])
 
 
 def print_scores(scores: Mapping[str, float]) -> None:

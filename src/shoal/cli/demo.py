@@ -1,4 +1,4 @@
-"""``shoal demo``: real texts that every Python has."""
+"""``shoal demo``: a fit on texts that every Python has."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 import typer
+
+from shoal.cli.tables import Json, Overwrite
 
 EXAMPLES = """
 Examples:
@@ -18,14 +20,14 @@ Examples:
 
 def demo(
     out: Path | None = typer.Option(None, help="The run folder.  [default: runs/demo-N]", show_default=False),
-    overwrite: bool = typer.Option(False, help="Replace the run folder if it exists."),
+    overwrite: Overwrite = False,
     method: str | None = typer.Option(None, help="See `shoal methods`.  [default: shoal]", show_default=False),
-    json: bool = typer.Option(False, help="Print the result as one JSON object."),
+    json: Json = False,
 ) -> None:
-    """Cluster the first sentences of the standard library's docstrings, and see what comes out.
+    """Cluster the first sentences of the standard library's docstrings.
 
-    The module a sentence is from serves as its class, for the scores only. Nothing is imported or run: the
-    sentences are read from the library's source files.
+    The module of a sentence serves as its class, for the scores only. The sentences are read from the library's source
+    files; nothing is imported or run.
     """
     import polars as pl
 

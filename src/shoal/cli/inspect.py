@@ -1,4 +1,4 @@
-"""``shoal inspect``: what training has done to the texts of a run."""
+"""``shoal inspect``: how training has moved the texts of a run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import typer
+
+from shoal.cli.tables import Json
 
 EXAMPLES = """
 Examples:
@@ -23,20 +25,19 @@ def inspect(
     run: Path = typer.Argument(..., help="A run folder of `shoal fit`."),
     pairs: bool = typer.Option(False, "--pairs", help="Show the pairs of texts whose cosine training changed most."),
     label: str | None = typer.Option(
-        None, help="A column with known classes, to tell good moves from bad; by default the run's own."
+        None, help="A column with known classes, to tell good moves from bad; by default that of the run."
     ),
     top: int = typer.Option(5, min=1, help="How many pairs of each kind."),
-    json: bool = typer.Option(False, help="Print the result as one JSON object."),
+    json: Json = False,
 ) -> None:
-    """Look into a run: pairs of texts that training drew together, pushed apart, or left close.
+    """Show pairs of texts that training moved together, moved apart, or left close.
 
-    The cosines are those of the untrained encoder and of the run's own; of DEC, IDEC, DCN and AE + k-means those of
-    the vectors that go into the network and of its code. With classes there are five kinds of pairs,
-    as in table 5 of ClusterBERT, without three. All pairs of up to 10,000 distinct texts are compared; of more texts a
-    fixed random sample of 10,000.
+    The cosines are those of the untrained and of the trained encoder; for DEC, IDEC, DCN and AE + k-means those of the
+    network's input and of its code. With classes there are five kinds of pairs, as in table 5 of ClusterBERT, otherwise
+    three. All pairs of up to 10,000 distinct texts are compared; of more texts, a fixed random sample of 10,000.
     """
     if not pairs:
-        raise typer.BadParameter("there is nothing to show; pass --pairs.")
+        raise typer.BadParameter("nothing was asked for; pass --pairs.")
     from shoal.cli.console import print_json, say
     from shoal.methods.persistence import load
     from shoal.metrics import moved_pairs
@@ -71,7 +72,7 @@ def inspect(
 
 
 def _texts_of(run: Path, label: str | None) -> tuple[list[str], list[str] | None, list[int]]:
-    """Return the distinct texts of a run, their classes if there are any, and the rows where they first stand."""
+    """Return the distinct texts of a run, their classes if known, and the first row of each."""
     import polars as pl
 
     from shoal.corpus import Corpus
@@ -90,7 +91,7 @@ def _texts_of(run: Path, label: str | None) -> tuple[list[str], list[str] | None
 
 
 def _print(found: list[dict[str, Any]]) -> None:
-    """Print the pairs, a table a kind."""
+    """Print the pairs, one table per kind."""
     from shoal.cli.console import print_table, shortened
 
     titles = {True: "Same class, ", False: "Other class, ", None: ""}

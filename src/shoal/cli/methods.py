@@ -1,8 +1,12 @@
-"""``shoal methods``: what there is."""
+"""``shoal methods``: the methods and their parameters."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
+
+from shoal.cli.tables import Json
 
 EXAMPLES = """
 Examples:
@@ -15,7 +19,7 @@ Examples:
 
 def methods(
     name: str | None = typer.Argument(None, help="Show this method's parameters, defaults and presets."),
-    json: bool = typer.Option(False, help="Print the result as one JSON object."),
+    json: Json = False,
 ) -> None:
     """List the methods, the papers they are from, and their parameters."""
     from shoal.cli.console import print_json, print_table, say
@@ -24,17 +28,7 @@ def methods(
 
     chosen = METHODS if name is None else {name: find_method(name)}
     if json:
-        print_json(
-            {
-                key: {
-                    "summary": method.summary,
-                    "source": method.source,
-                    "parameters": method.defaults(),
-                    "presets": {preset: dict(values) for preset, values in method.presets.items()},
-                }
-                for key, method in chosen.items()
-            }
-        )
+        print_json({key: _as_json(method) for key, method in chosen.items()})
         return
     rows = [
         [key + (" *" if key == DEFAULT else ""), method.summary, method.source, ", ".join(method.presets)]
@@ -42,7 +36,7 @@ def methods(
     ]
     print_table("Methods", ["name", "what it does", "from", "presets"], rows)
     if name is None:
-        say("* the default. Parameters of one: shoal methods NAME")
+        say("* the default. For the parameters of a method: shoal methods NAME")
         return
     method = chosen[name]
     declared = parameters_of(method.estimator)
@@ -50,3 +44,10 @@ def methods(
     print_table("Parameters (--set NAME=VALUE)", ["name", "default", "meaning"], rows)
     for preset, values in method.presets.items():
         say(f"--preset {preset}: " + ", ".join(f"{key}={value!r}" for key, value in values.items()))
+
+
+def _as_json(method: Any) -> dict[str, Any]:
+    """Return what ``--json`` prints of a method."""
+    presets = {preset: dict(values) for preset, values in method.presets.items()}
+    facts = {"summary": method.summary, "source": method.source}
+    return {**facts, "parameters": method.defaults(), "presets": presets}

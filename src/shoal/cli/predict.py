@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 
 import typer
+
+from shoal.cli.tables import Encoding, Format, Json, Out, Overwrite, require_free, write_result
 
 EXAMPLES = """
 Examples:
@@ -20,35 +21,30 @@ Examples:
 def predict(
     run: Path = typer.Argument(..., help="A run folder of `shoal fit`, or a saved model's folder."),
     file: str = typer.Argument(..., help="The new texts; the same formats as `shoal fit`, - for standard input."),
-    text: str | None = typer.Option(None, help="The column with the texts; by default the one of the fit, if there."),
-    vectors: Path | None = typer.Option(None, help="A .npy file with one vector a text, for a run fitted on vectors."),
-    encoding: str | None = typer.Option(None, help="The file's encoding; found by itself."),
-    format: str | None = typer.Option(None, help="The file's format; found by its name or content."),
-    out: Path | None = typer.Option(None, help="Where the table goes (csv, tsv, jsonl, parquet …); else stdout, csv."),
-    overwrite: bool = typer.Option(False, help="Replace the file if it exists."),
-    json: bool = typer.Option(False, help="Print the result as one JSON object."),
+    text: str | None = typer.Option(None, help="The column with the texts; by default that of the fit."),
+    vectors: Path | None = typer.Option(None, help="A .npy file, one vector per text, for a run fitted on vectors."),
+    encoding: Encoding = None,
+    format: Format = None,
+    out: Out = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
 ) -> None:
-    """Sort new texts into the clusters of a run: every row comes back, with its cluster and confidence."""
+    """Sort new texts into the clusters of a run: every row is returned with its cluster and confidence."""
     import polars as pl
 
     from shoal.cli.console import print_json, say
-    from shoal.corpus import Corpus, read_table, write_table
-    from shoal.errors import DataError
+    from shoal.corpus import Corpus, read_table
     from shoal.methods.inputs import read_vectors
     from shoal.methods.persistence import load
 
-    if out is not None and out.exists() and not overwrite:
-        raise DataError(f"{out} exists; pass --overwrite to replace it, or another --out.")
+    require_free(out, overwrite)
     started = time.perf_counter()
     model = load(run)
     table, _ = read_table(file, encoding=encoding, format=format)
     corpus = Corpus.of(table, text=text or _fitted_column(run, table.columns))
     found = model.predict_clustering(corpus, vectors=None if vectors is None else read_vectors(vectors))
-    result = pl.concat([corpus.carried(), found.frame()], how="horizontal")
-    if out is not None:
-        write_table(result, out)
+    write_result(pl.concat([corpus.carried(), found.frame()], how="horizontal"), out, as_json=json)
     if json:
-        names = [model.clusters_[k].name for k in range(model.n_clusters_)]
         summary = {
             "run": str(run),
             "n_texts": len(corpus),
@@ -56,13 +52,11 @@ def predict(
             "dropped": {"empty": int(corpus.empty.sum())} if corpus.empty.any() else {},
             "truncated": model.truncated_,
             "seconds": round(time.perf_counter() - started, 3),
-            "sizes": {names[k]: int((found.labels == k).sum()) for k in range(model.n_clusters_)},
+            "sizes": {model.clusters_[k].name: int((found.labels == k).sum()) for k in range(model.n_clusters_)},
         }
         place = {"out": str(out)} if out is not None else {"predictions": found.frame().to_dicts()}
         print_json({**summary, **place})
-    elif out is None:
-        sys.stdout.write(result.write_csv())
-    else:
+    elif out is not None:
         say(f"{len(corpus)} texts sorted into {model.n_clusters_} clusters: {out}")
 
 
@@ -73,7 +67,7 @@ def _fitted_column(run: Path, columns: list[str]) -> str | None:
     from shoal.errors import RunFolderError
     from shoal.run_folder import RunFolder
 
-    with contextlib.suppress(RunFolderError, LookupError, TypeError):  # a bare model folder remembers no column
+    with contextlib.suppress(RunFolderError, LookupError, TypeError):  # a model folder without its run has no column
         column = RunFolder(run).read_info()["data"]["text_column"]
         return str(column) if column in columns else None
     return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from shoal.cli.tables import Encoding, Json
+
 EXAMPLES = """
 Examples:
 
@@ -16,9 +18,9 @@ Examples:
 def score(
     file: str = typer.Argument(..., help="A table with both columns; the same formats as `shoal fit`."),
     label: str = typer.Option(..., help="The column with the known classes."),
-    cluster: str = typer.Option("cluster", help="The column with the clusters; an empty cell is no cluster."),
-    encoding: str | None = typer.Option(None, help="The file's encoding; found by itself."),
-    json: bool = typer.Option(False, help="Print the result as one JSON object."),
+    cluster: str = typer.Option("cluster", help="The column with the clusters; an empty cell means no cluster."),
+    encoding: Encoding = None,
+    json: Json = False,
 ) -> None:
     """Score a clustering against known classes, in percent: ACC, NMI, ARI, purity and more."""
     from shoal import metrics

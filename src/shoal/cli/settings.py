@@ -10,7 +10,7 @@ from typing import Any
 
 from shoal.errors import DataError, ParameterError
 
-# The keys of a configuration file with the kind of their values: the long options of `shoal fit`.
+# The keys of a configuration file, which are the long options of `shoal fit`, and the types of their values.
 FILE_KEYS: dict[str, type] = {
     **dict.fromkeys(
         ("text", "id", "label", "encoding", "format", "vectors", "pairs", "method", "preset", "backbone"), str
@@ -25,7 +25,7 @@ def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
     """Turn ``name=value`` strings into parameters.
 
     A value is read as TOML where that works (numbers, ``true``, lists, quoted strings), ``none`` is None, and
-    everything else is the string itself.
+    anything else is a string.
 
     Examples
     --------

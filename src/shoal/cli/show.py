@@ -1,4 +1,4 @@
-"""``shoal show``: what a run found: names, sizes, keywords and, if it has them, topics."""
+"""``shoal show``: the clusters of a run: names, sizes, keywords and, if the method finds any, topics."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+
+from shoal.cli.tables import Json
 
 if TYPE_CHECKING:
     from shoal.clustering import Cluster
@@ -21,10 +23,10 @@ Examples:
 
 def show(
     run: Path = typer.Argument(..., help="A run folder of `shoal fit`."),
-    json: bool = typer.Option(False, help="Print the result as one JSON object."),
+    json: Json = False,
 ) -> None:
     """Show the clusters of a run, largest first: names, sizes, keywords, and topics if the method finds any."""
-    from shoal.cli.console import print_json, print_table
+    from shoal.cli.console import print_clusters, print_json, print_table
     from shoal.run_folder import RunFolder
 
     folder = RunFolder.open(run)
@@ -34,19 +36,7 @@ def show(
         facts = {name: info.get(name) for name in ("method", "n_texts", "n_clusters")}
         print_json({"run": str(run), **facts, "clusters": [cluster.as_json() for cluster in clusters]})
         return
-    n_texts = sum(cluster.size for cluster in clusters)
-    rows = [
-        [
-            str(cluster.id),
-            cluster.name,
-            str(cluster.size),
-            f"{100 * cluster.size / max(n_texts, 1):.1f} %",
-            ", ".join(cluster.keywords),
-        ]
-        for cluster in clusters
-    ]
-    title = f"{len(clusters)} clusters of {n_texts} texts, by {info.get('method')}"
-    print_table(title, ["", "name", "texts", "share", "keywords"], rows, right=["", "texts", "share"])
+    print_clusters(clusters, sum(cluster.size for cluster in clusters), keywords_by=info.get("method"))
     topics = [
         [
             cluster.name if number == 0 else "",

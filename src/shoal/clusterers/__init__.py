@@ -1,14 +1,8 @@
 """Clusterers and reducers of vectors: no texts, no transformer."""
 
 from shoal.clusterers.average_linkage import average_linkage_labels
-from shoal.clusterers.base import Clusterer, State, Vectors, cluster_means, membership, squared_distances
-from shoal.clusterers.centroids import (
-    Centroids,
-    fit_kmeans,
-    fit_minibatch_kmeans,
-    fit_spherical_kmeans,
-    unit_rows,
-)
+from shoal.clusterers.base import Clusterer, State
+from shoal.clusterers.centroids import Centroids, fit_kmeans, fit_minibatch_kmeans, fit_spherical_kmeans
 from shoal.clusterers.heads import Heads, mean_log_probabilities
 from shoal.clusterers.linkage import LINKAGES, Linkage, fit_linkage
 from shoal.clusterers.mixture import Mixture, fit_mixture
@@ -33,9 +27,7 @@ __all__ = [
     "State",
     "StudentT",
     "TransportState",
-    "Vectors",
     "average_linkage_labels",
-    "cluster_means",
     "cosine_silhouette",
     "fit_kmeans",
     "fit_linkage",
@@ -48,11 +40,8 @@ __all__ = [
     "fit_umap",
     "graph_of",
     "mean_log_probabilities",
-    "membership",
     "nearest_neighbours",
     "smoothed",
     "smoothing_matrix",
-    "squared_distances",
     "transport_steps",
-    "unit_rows",
 ]

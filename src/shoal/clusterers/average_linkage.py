@@ -12,9 +12,9 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from shoal.clusterers.base import BLOCK_ROWS, Vectors, cluster_means
 from shoal.clusterers.linkage import MOST_TEXTS
 from shoal.errors import ParameterError
+from shoal.vectors import BLOCK_ROWS, Vectors, cluster_means
 
 # Groups that stand for the rows when these are too many: a tenth of the limit links in seconds, and is still
 # hundreds of groups for each of a few clusters. Many clusters get ten each at least.

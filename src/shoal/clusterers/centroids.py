@@ -11,8 +11,9 @@ from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans, MiniBatchKMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
 
-from shoal.clusterers.base import State, Vectors, membership, squared_distances
+from shoal.clusterers.base import State
 from shoal.progress import progress
+from shoal.vectors import Vectors, membership, squared_distances
 
 # The softmax over clusters uses a tenth of the mean squared distance to the own centre as its unit. On unit
 # vectors whose cosine to their centre is about one half that is softmax(20 cos), the temperature with which

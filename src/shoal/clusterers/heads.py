@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.clusterers.base import State, Vectors
+from shoal.clusterers.base import State
 from shoal.clusterers.softmax_regression import SoftmaxHead
+from shoal.vectors import Vectors
 
 
 class Heads:

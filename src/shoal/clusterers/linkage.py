@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import AgglomerativeClustering
 
-from shoal.clusterers.base import BLOCK_ROWS, State, Vectors, cluster_means, squared_distances
+from shoal.clusterers.base import State
 from shoal.clusterers.centroids import BANDWIDTH_SHARE
 from shoal.errors import DataError
+from shoal.vectors import BLOCK_ROWS, Vectors, cluster_means, squared_distances
 
 # All pairs are held at once: eight bytes for each of n(n - 1)/2.
 MOST_TEXTS = 30_000

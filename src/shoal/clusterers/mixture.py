@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
-from shoal.clusterers.base import State, Vectors
+from shoal.clusterers.base import State
+from shoal.vectors import Vectors
 
 
 class Mixture:

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags, identity, issparse
 
-from shoal.clusterers.base import Vectors
-from shoal.clusterers.centroids import unit_rows
 from shoal.errors import DataError
 from shoal.progress import progress
+from shoal.vectors import Vectors, unit_rows
 
 # Cosines held at once: 64 MB, and about twice that while the best are picked out.
 BLOCK_ENTRIES = 2**24

@@ -8,8 +8,9 @@ import numpy as np
 import torch
 from sklearn.decomposition import PCA
 
-from shoal.clusterers.base import BLOCK_ROWS, State, Vectors, squared_distances
+from shoal.clusterers.base import State
 from shoal.errors import MissingExtraError, ParameterError
+from shoal.vectors import BLOCK_ROWS, Vectors, squared_distances
 
 
 class Reducer(Protocol):

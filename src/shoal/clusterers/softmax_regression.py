@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
-from shoal.clusterers.base import Vectors
 from shoal.errors import DataError, ParameterError
+from shoal.vectors import Vectors
 
 # Adam (Kingma and Ba 2015) with its published moments. Full batches have no noise, so the step may be long.
 LEARNING_RATE = 0.05

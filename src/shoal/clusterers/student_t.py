@@ -7,7 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.clusterers.base import State, Vectors, squared_distances
+from shoal.clusterers.base import State
+from shoal.vectors import Vectors, squared_distances
 
 
 class StudentT:

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from shoal.clusterers.base import Vectors, membership
-from shoal.clusterers.centroids import fit_spherical_kmeans, unit_rows
+from shoal.clusterers.centroids import fit_spherical_kmeans
 from shoal.errors import ParameterError
 from shoal.functional import sinkhorn
 from shoal.progress import progress
+from shoal.vectors import Vectors, membership, unit_rows
 
 # Steps with equal sizes after each k-means start: k-means likes to split a large cluster and to join two small
 # ones, and equal sizes undo both. Ten are enough for the centres to settle.

@@ -1,4 +1,4 @@
-"""Texts with everything that came along: read from a file or a stream, or taken from objects in memory."""
+"""Texts with the table they came in, from a file, a stream or objects in memory."""
 
 from shoal.corpus.columns import require_column, strings_of
 from shoal.corpus.corpus import RESERVED, Corpus

@@ -1,4 +1,4 @@
-"""Cells and columns: Python values to a frame, any column to strings, and which column is the text."""
+"""Cells and columns: Python values to a frame, columns to strings, choosing the text column."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NOT_PROSE = "|".join(
         r"^\s*\S+@\S+\.\S+\s*$",
     )
 )
-# Below this many rows a column with few distinct values may just be a short column.
+# In a column of fewer rows, few distinct values do not mean a category.
 _CATEGORY_MIN_ROWS = 100
 
 
@@ -48,7 +48,7 @@ def without_surrogates(text: str) -> str:
 
 
 def as_text(value: Any) -> str:
-    """Write one present cell as text: a string as it is, JSON where JSON can say it, else ``str()``."""
+    """Convert a cell that is not missing to text: a string as it is, JSON where possible, else ``str()``."""
     if isinstance(value, str):
         return without_surrogates(value)
     if isinstance(value, bytes):
@@ -61,7 +61,7 @@ def as_text(value: Any) -> str:
 
 
 def series_of(name: str, values: Iterable[object]) -> tuple[pl.Series, int]:
-    """Make a column of Python values; if they are of several kinds, of strings, the converted counted."""
+    """Make a column of Python values, of strings if the types differ; also count the cells converted to strings."""
     cells = [None if is_missing(value) else value for value in values]
     kinds = {type(cell) for cell in cells if cell is not None}
     try:
@@ -99,12 +99,12 @@ def without_nesting(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _is_awkward(dtype: pl.DataType) -> bool:
-    """Tell the kinds of column that a csv cannot hold."""
+    """Tell whether a column is of a type that a csv cannot hold."""
     return dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Duration)
 
 
 def unique_names(names: Iterable[object]) -> list[str]:
-    """Name the nameless ``column_<position>`` and number the repeated, changing nothing else."""
+    """Name columns without a name ``column_<position>`` and number repeated names; keep all others."""
     taken: dict[str, None] = {}
     for position, raw in enumerate(names, start=1):
         name = without_surrogates(str(raw)).replace("\0", "") or f"column_{position}"
@@ -119,7 +119,7 @@ def unique_names(names: Iterable[object]) -> list[str]:
 def frame_of_columns(
     names: Iterable[object], columns: Iterable[Iterable[object]]
 ) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Make a frame of Python columns; also how many cells of each mixed column were turned into strings."""
+    """Make a frame of Python columns; also count the cells converted to strings, by column."""
     made = [series_of(name, column) for name, column in zip(unique_names(names), columns, strict=True)]
     lengths = {len(series) for series, _ in made}
     if len(lengths) > 1:
@@ -137,14 +137,14 @@ def frame_of_items(items: Sequence[object]) -> tuple[pl.DataFrame, dict[str, int
         row = next(i for i, item in enumerate(items, start=1) if not isinstance(item, Mapping))
         raise DataError(
             f"item {row} is {type(items[row - 1]).__name__}, not an object, but others are objects; "
-            "give objects only, or texts only."
+            "pass only objects, or only texts."
         )
     names = dict.fromkeys(name for record in records for name in record)
     return frame_of_columns(names, ([record.get(name) for record in records] for name in names))
 
 
 def require_column(frame: pl.DataFrame, name: str) -> str:
-    """Return ``name`` if the frame has that column, otherwise say which it has and which was meant."""
+    """Return ``name`` if the frame has that column; otherwise raise an error with the columns and the closest name."""
     if name in frame.columns:
         return name
     by_lower = {column.lower(): column for column in frame.columns}
@@ -154,7 +154,7 @@ def require_column(frame: pl.DataFrame, name: str) -> str:
 
 
 def choose_text_column(frame: pl.DataFrame, text: str | None, others: Sequence[str]) -> tuple[str, str]:
-    """Find the column of texts and say how: given, the only one that can be it, or by its name."""
+    """Return the text column and how it was chosen: given, the only candidate, or by name."""
     if text is not None:
         return require_column(frame, text), "given"
     if frame.width == 1:
@@ -181,6 +181,6 @@ def _may_be_prose(series: pl.Series) -> bool:
 
 
 def _listed(names: Sequence[str], limit: int = 20) -> str:
-    """Quote the names, the first twenty if there are more."""
+    """Quote the names, at most the first twenty."""
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(repr(name) for name in names[:limit]) + more

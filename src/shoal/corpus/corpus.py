@@ -110,7 +110,7 @@ class Corpus:
 
     @classmethod
     def of(cls, data: Any, *, text: str | None = None, id: str | None = None, label: str | None = None) -> Corpus:
-        """Make a corpus of what is already in memory.
+        """Make a corpus from objects in memory.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class Corpus:
     def _of_frame(
         cls, frame: pl.DataFrame, notes: dict[str, Any], text: str | None, id: str | None, label: str | None
     ) -> Corpus:
-        """Choose the columns and take stock of the texts."""
+        """Choose the columns and count what is notable about the texts."""
         others = [require_column(frame, name) for name in (id, label) if name is not None]
         column, chosen = choose_text_column(frame, text, others)
         converted = notes.pop("mixed", {}).get(column, 0)
@@ -171,7 +171,7 @@ class Corpus:
 
     @cached_property
     def texts(self) -> list[str]:
-        """One text per row, as it is but for NUL characters; ``""`` where there is only white space."""
+        """One text per row, without NUL characters; ``""`` where there is only white space."""
         cells = strings_of(self.frame[self.text_column]).fill_null("").str.replace_all("\0", "", literal=True)
         return [text if text.strip() else "" for text in cells.to_list()]
 
@@ -216,7 +216,7 @@ class Corpus:
         return self
 
     def content_hash(self) -> str:
-        """Fingerprint the texts and their order.
+        """Return a hash of the texts and their order.
 
         Returns
         -------
@@ -231,7 +231,7 @@ class Corpus:
         return hashlib.sha256("".join(text + "\0" for text in self.texts).encode("utf-8")).hexdigest()
 
     def carried(self) -> pl.DataFrame:
-        """Return the input as it goes into a result, to stand beside the columns named in ``RESERVED``.
+        """Return the input as part of a result, beside the columns named in ``RESERVED``.
 
         Returns
         -------
@@ -251,7 +251,7 @@ class Corpus:
 
 
 def _frame_of(data: Any) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Turn what is in memory into a frame; also the cells turned into strings, by column."""
+    """Convert objects in memory to a frame; also count the cells converted to strings, by column."""
     if isinstance(data, pl.DataFrame):
         return data, {}
     if isinstance(data, pl.Series):
@@ -262,7 +262,7 @@ def _frame_of(data: Any) -> tuple[pl.DataFrame, dict[str, int]]:
         return frame_of_items(data.tolist())
     if isinstance(data, Mapping) and all(isinstance(column, (list, tuple, np.ndarray)) for column in data.values()):
         return frame_of_columns(data, data.values())
-    if hasattr(data, "iloc"):  # pandas, whose own way to Arrow would need pyarrow
+    if hasattr(data, "iloc"):  # pandas, whose Arrow export needs pyarrow
         if hasattr(data, "columns"):
             return frame_of_columns(data.columns, (data.iloc[:, i].tolist() for i in range(data.shape[1])))
         return frame_of_columns(["text" if data.name is None else data.name], [data.tolist()])
@@ -278,7 +278,7 @@ def _frame_of(data: Any) -> tuple[pl.DataFrame, dict[str, int]]:
 
 
 def _frame_of_arrow(data: Any) -> pl.DataFrame:
-    """Take Arrow's objects over, through the PyCapsule interface."""
+    """Convert Arrow objects, through the PyCapsule interface."""
     if hasattr(data, "rename_columns"):
         data = data.rename_columns(unique_names(data.column_names))
     made = pl.from_arrow(data)

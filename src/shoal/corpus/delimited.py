@@ -1,4 +1,4 @@
-"""Delimited text: the lines of a text, and csv and tsv with all their broken quotes and ragged rows."""
+"""Delimited text: lines, csv and tsv, with broken quotes and rows of different lengths."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ def read_delimited(text: str, separator: str | None = None) -> Table:
 
 
 def _separator(header: str) -> str:
-    """Find what separates the columns of a csv."""
+    """Return the separator of a csv by its header."""
     return next((separator for separator in ",;\t" if separator in header), ",")
 
 
 def _records(lines: list[str], separator: str, quoting: Literal[0, 3]) -> tuple[list[tuple[int, list[str]]], int]:
-    """Parse strictly; a record that breaks the grammar is its first line, split literally, and counted.
+    """Parse strictly; a record that breaks the grammar becomes its first line, split literally, and is counted.
 
-    Records carry the number of their first line. Starting afresh after the broken line keeps the quoted
-    fields of all the others, which turning quoting off for the file would not.
+    Records have the number of their first line. Parsing again from the next line keeps the quoted fields of all other
+    records, which turning quoting off for the file would not.
     """
     records: list[tuple[int, list[str]]] = []
     stray = done = 0
@@ -87,8 +87,8 @@ def _records(lines: list[str], separator: str, quoting: Literal[0, 3]) -> tuple[
 def _has_tidy_quotes(text: str) -> bool:
     """Tell whether a tsv follows RFC 4180 throughout.
 
-    If every line already has the same number of tabs, the lines are the rows, and a quoted field that runs
-    over several of them is two stray quotes that happen to pair.
+    If every line has the same number of tabs, the lines are the rows, and a quoted field over several lines is two
+    stray quotes.
     """
     tabs = {line.count("\t") for line in lines_of(text) if line.strip()}
     return re.fullmatch(_TSV_GRAMMAR.format(r"\r\n" if len(tabs) == 1 and tabs != {0} else ""), text) is not None
@@ -97,7 +97,7 @@ def _has_tidy_quotes(text: str) -> bool:
 def _rectangle(
     records: list[tuple[int, list[str]]], width: int, separator: str
 ) -> tuple[list[list[str]], dict[str, int]]:
-    """Give every row as many cells as the header has, losing no text; count what had to be done."""
+    """Give every row as many cells as the header, without losing text; count the changes."""
     rows: list[list[str]] = []
     counts = dict.fromkeys(("short_rows", "joined_rows", "blank_lines"), 0)
     for line, cells in records:

@@ -1,4 +1,4 @@
-"""Tables from bytes: csv, tsv, jsonl, json, parquet, xlsx and txt, plain or gzipped."""
+"""Reading tables: csv, tsv, jsonl, json, parquet, xlsx and txt, plain or gzipped."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def read_table(
       (``stray_quotes`` such rows); in a tsv one such quote, or quotes that pair across rows although every
       line has the same number of tabs, turn quoting off for the whole file. Either way ``quoting`` is
       ``"off"``. Too few fields: the rest is missing (``short_rows``). Too many: an error, unless the surplus
-      is empty or the table has one column, whose row is then put together again (``joined_rows``). Blank
+      is empty or the table has one column, whose row is then joined again (``joined_rows``). Blank
       lines are rows only in a one-column table.
-    - json: a list of objects, a list of texts, or an object of columns. jsonl: one object or text a line. The
+    - json: a list of objects, a list of texts, or an object of columns. jsonl: one object or text per line. The
       columns are the union of the keys; nested values become their JSON text.
     - xlsx: the first sheet, every cell as a string; empty rows at the end are not rows.
-    - txt: one text a line, column ``text``; blank lines are rows.
+    - txt: one text per line, column ``text``; blank lines are rows.
 
     Without ``encoding``, bytes are UTF-8, or UTF-16 with a byte order mark; else Windows-1252 if every byte
     exists there and the file has fewer valid UTF-8 sequences than broken ones; else UTF-8 with each broken
@@ -75,7 +75,7 @@ def read_table(
     frame : polars.DataFrame
         At least one row.
     notes : dict
-        What reading did, only where there is something to say: ``encoding``, ``replaced_characters``,
+        What reading found and changed, where there is anything: ``encoding``, ``replaced_characters``,
         ``quoting``, ``stray_quotes``, ``short_rows``, ``joined_rows``, ``blank_lines``, ``mixed`` (cells
         turned into strings, by column).
 
@@ -149,7 +149,7 @@ def _is_path(source: object) -> bool:
 
 
 def _read_bytes(source: str | Path | BinaryIO) -> tuple[str, bytes]:
-    """Read it all, unzipped, with a name for messages."""
+    """Return a name for messages, and the content, unzipped."""
     if _is_path(source):
         name, raw = str(source), _file_bytes(Path(str(source)).expanduser())
     else:
@@ -170,7 +170,7 @@ def _read_bytes(source: str | Path | BinaryIO) -> tuple[str, bytes]:
 
 
 def _file_bytes(path: Path) -> bytes:
-    """Read a file, or say why not."""
+    """Read a file."""
     try:
         return path.read_bytes()
     except FileNotFoundError as error:
@@ -184,7 +184,7 @@ def _file_bytes(path: Path) -> bytes:
 
 
 def _format_of(name: str, raw: bytes, format: str | None, guess: bool) -> str | None:
-    """Find the format by request, by suffix or by the first bytes; None if the text must tell."""
+    """Return the format as given, by suffix or by the first bytes; None if the text has to be examined."""
     known = " ".join(FORMATS)
     if format is not None:
         kind = FORMATS.get("." + format.lower().removeprefix("."))
@@ -229,7 +229,7 @@ def _read_json(text: str) -> Table:
 
 
 def _read_jsonl(text: str) -> Table:
-    """Read one JSON value a line; blank lines hold none."""
+    """Read one JSON value per line, without blank lines."""
     lines = ((number, line) for number, line in enumerate(lines_of(text), start=1) if line.strip())
     return _noted(frame_of_items([_parsed(line.strip(), number) for number, line in lines]))
 
@@ -246,13 +246,13 @@ def _parsed(text: str, line: int = 1) -> Any:
 
 
 def _noted(made: tuple[pl.DataFrame, dict[str, int]]) -> Table:
-    """Put the counts of converted cells, if any, under their key."""
+    """Add the counts of converted cells, if any, as a note."""
     frame, mixed = made
     return frame, {"mixed": mixed} if mixed else {}
 
 
 def _read_txt(text: str) -> Table:
-    """Read one text a line; the last line end begins no row."""
+    """Read one text per line; nothing follows the last line end."""
     return pl.DataFrame({"text": [line.rstrip("\n").removesuffix("\r") for line in lines_of(text)]}), {}
 
 
@@ -284,7 +284,7 @@ def _read_xlsx(raw: bytes) -> pl.DataFrame:
 
 
 def _first_line(error: BaseException) -> str:
-    """Take the part of a foreign message that a reader wants."""
+    """Return the first line of another library's message."""
     return str(error).partition("\n")[0]
 
 

@@ -1,4 +1,4 @@
-"""Tables to files: csv, tsv, jsonl, json, parquet and xlsx, never half written."""
+"""Writing tables: csv, tsv, jsonl, json, parquet and xlsx, never half written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EXACT_INTEGERS = 2**53
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
-    r"""Write a table in the format of its suffix; whoever reads meanwhile sees the old file or the new one.
+    r"""Write a table in the format of its suffix; a reader sees the old file or the new one, never a part.
 
     The suffixes are ``.csv .tsv .jsonl .json .parquet .xlsx``, the first four also with ``.gz``. Except in
     parquet, nested cells are written as their JSON text, bytes and durations as strings. A csv holds missing
@@ -61,32 +61,32 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
             f"{' '.join(_TEXT_WRITERS)} (each also .gz) {' '.join(_BINARY_WRITERS)}."
         )
     try:
-        # without the time of day, so that the same table is the same file
+        # without a time, so that the same table is the same file
         write_atomically(path, gzip.compress(content, mtime=0) if zipped else content)
     except OSError as error:
         raise ParameterError(f"{path} cannot be written ({error}); choose another place.") from error
 
 
 def _delimited(frame: pl.DataFrame, separator: str) -> str:
-    """Quote where needed, but a lone column throughout.
+    """Quote where needed; quote all cells of a table with one column.
 
-    Its missing cells would be blank lines, which many readers skip, and a ``;`` in its name would pass for
-    the separator.
+    Its missing cells would be blank lines, which many readers skip, and a ``;`` in its name would be taken for the
+    separator.
     """
     return frame.write_csv(separator=separator, quote_style="always" if frame.width == 1 else "necessary")
 
 
 def _parquet(frame: pl.DataFrame) -> bytes:
-    """Keep every kind of column."""
+    """Write parquet, which holds every type of column."""
     buffer = io.BytesIO()
     frame.write_parquet(buffer)
     return buffer.getvalue()
 
 
 def _xlsx(frame: pl.DataFrame) -> bytes:
-    """Write one plain sheet: numbers and truth values as such, all else as strings.
+    """Write one plain sheet: numbers and booleans as such, everything else as strings.
 
-    Not with polars, whose sheet silently loses long links and names that differ only in case.
+    Without polars, whose sheet silently loses long links and names that differ only in case.
     """
     try:
         xlsxwriter = importlib.import_module("xlsxwriter")
@@ -103,14 +103,14 @@ def _xlsx(frame: pl.DataFrame) -> bytes:
             if sheet.write(row, column, cell):
                 raise DataError(
                     f"row {row} of column {series.name!r} does not fit into xlsx (1048575 rows, 16384 columns, "
-                    "32767 characters a cell); write .csv or .parquet."
+                    "32767 characters per cell); write .csv or .parquet."
                 )
     book.close()
     return buffer.getvalue()
 
 
 def _spreadsheet_cells(series: pl.Series) -> list[str | float | None]:
-    """Keep what a spreadsheet holds exactly, without NaN and infinities; the rest as strings."""
+    """Return the cells that a spreadsheet holds exactly, without NaN and infinities; the others as strings."""
     if series.dtype.is_float():
         return [cell if finite else None for cell, finite in zip(series, series.is_finite(), strict=True)]
     whole = series.dtype.is_integer() and series.is_between(-_EXACT_INTEGERS, _EXACT_INTEGERS).all()

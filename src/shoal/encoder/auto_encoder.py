@@ -1,4 +1,4 @@
-"""Auto-encoders of vectors: fewer dimensions, from which the vectors can be had back."""
+"""Auto-encoders of vectors: to fewer dimensions, and back."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 ROWS_PER_BLOCK = 4096
-# Hidden layers that are chosen without being asked for. Wider ones take long on a CPU; in narrower ones, as short
-# vectors would get, ReLU leaves too few units that are ever on.
+# Limits of the default width of the hidden layers. Wider ones are slow on a CPU; in narrower ones, which short vectors
+# would get, too few ReLU units are ever active.
 NARROWEST, WIDEST = 100, 500
 
 
@@ -53,14 +53,14 @@ class AutoEncoder(nn.Module):
 
 
 class VectorEncoder:
-    """The encoding half after training, in double precision: a row's code does not depend on its company.
+    """The encoding half after training, in double precision: a row's code does not depend on the other rows.
 
     Parameters
     ----------
     layers : nn.Sequential
-        The half; moved to the CPU.
+        The encoding half; moved to the CPU.
     scale : float, default=1
-        What vectors were multiplied with in training; it goes into the first layer's weights.
+        The factor that vectors were multiplied by in training; it is multiplied into the first layer's weights.
     """
 
     def __init__(self, layers: nn.Sequential, scale: float = 1.0) -> None:
@@ -84,7 +84,7 @@ class VectorEncoder:
 
     @classmethod
     def from_state(cls, state: dict[str, NDArray[np.float32]]) -> VectorEncoder:
-        """Build it again."""
+        """Build the encoder from :meth:`state`."""
         weights = {name: torch.from_numpy(np.array(array)) for name, array in state.items()}
         shapes = [weight.shape for weight in weights.values() if weight.ndim == 2]
         layers = _layers([shapes[0][1], *(shape[0] for shape in shapes)])
@@ -93,7 +93,7 @@ class VectorEncoder:
 
 
 def hidden_sizes(dimension: int) -> tuple[int, ...]:
-    """Return the hidden layers' widths for vectors of a length: two as wide as they, between 100 and 500.
+    """Return the default widths of the hidden layers: two, as wide as the vectors, from 100 to 500.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def hidden_sizes(dimension: int) -> tuple[int, ...]:
 
 
 def unit_power_scale(vectors: NDArray[np.float32]) -> float:
-    """Return what makes the mean square of all values 1, as DEC scales its inputs.
+    """Return the factor that makes the mean square of all values 1, as DEC scales its inputs.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def unit_power_scale(vectors: NDArray[np.float32]) -> float:
 
 
 def _layers(sizes: Sequence[int]) -> nn.Sequential:
-    """Linear layers with ReLU between them, from Glorot's start, as IDEC's."""
+    """Return linear layers with ReLU between them, Glorot-initialised as in IDEC."""
     parts: list[nn.Module] = []
     for width_in, width_out in pairwise(sizes):
         linear = nn.Linear(width_in, width_out)

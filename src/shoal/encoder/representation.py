@@ -1,4 +1,4 @@
-"""Every way from texts to vectors, under one roof."""
+"""The representations by name: every way from texts to vectors."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoder.packaged import PACKAGED, FrozenEncoder
+from shoal.encoder.packaged import PACKAGED, TextEncoder
 from shoal.encoder.sif import SIF
 from shoal.encoder.transformer import TransformerEncoder
-from shoal.encoder.vector_cache import Encoded, cached_vectors, vector_key
+from shoal.encoder.vector_cache import EncodedTexts, cached_vectors, vector_key
 from shoal.encoder.word_counts import WordCounts
 from shoal.errors import DataError, ParameterError
 
@@ -21,45 +21,45 @@ REPRESENTATIONS = ("transformer", "bow", "tfidf", "sif", *PACKAGED)
 
 
 class Representation(Protocol):
-    """Texts to vectors, perhaps after learning from the corpus.
+    """Turns texts into vectors, some kinds after learning from the corpus.
 
     Attributes
     ----------
     truncated : int
-        How many of the texts encoded last were not read to their end.
+        How many texts of the last call to ``encode`` were cut off.
     """
 
     truncated: int
 
     def fit(self, texts: Sequence[str]) -> Self:
-        """Learn what it needs from the corpus; nothing for a frozen encoder."""
+        """Learn from the corpus, where the representation learns anything."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one vector a text."""
+        """Return one vector per text."""
 
     def save(self, folder: Path) -> None:
         """Write what :func:`load_representation` needs into ``folder``."""
 
 
-class Frozen:
-    """A frozen encoder as a representation: nothing to learn, vectors kept on disk.
+class CachedEncoder:
+    """An encoder that learns nothing from the corpus, as a representation; its vectors are cached on disk.
 
     Parameters
     ----------
-    encoder : FrozenEncoder
-        A transformer, a packaged encoder, or an object of the user's own.
+    encoder : TextEncoder
+        A transformer, a packaged encoder, or the user's own object.
     cache : bool, default=True
-        Keep the vectors of a corpus on disk.
+        Whether to cache the vectors of a corpus.
     """
 
-    def __init__(self, encoder: FrozenEncoder | TransformerEncoder, cache: bool = True) -> None:
+    def __init__(self, encoder: TextEncoder | TransformerEncoder, cache: bool = True) -> None:
         self.encoder = encoder
         self.cache = cache
         self.truncated = 0
 
     @cached_property
     def _fingerprint(self) -> str:
-        """The encoder's, computed once: it is frozen."""
+        """The encoder's fingerprint, which is expensive and does not change: computed once."""
         return self.encoder.fingerprint
 
     def fit(self, texts: Sequence[str]) -> Self:
@@ -67,8 +67,8 @@ class Frozen:
         return self
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one vector a text, from the cache if it has them."""
-        # One text is encoded faster than it is looked up, and single texts would litter the cache.
+        """Return one vector per text, from the cache if they are there."""
+        # A single text is encoded faster than it is looked up, and would litter the cache.
         if self.cache and len(texts) > 1:
             encoded = cached_vectors(vector_key(self._fingerprint, texts), lambda: self._encode(texts))
         else:
@@ -76,18 +76,18 @@ class Frozen:
         self.truncated = encoded.truncated
         return encoded.vectors
 
-    def _encode(self, texts: Sequence[str]) -> Encoded:
-        """Encode now."""
+    def _encode(self, texts: Sequence[str]) -> EncodedTexts:
+        """Encode, without the cache."""
         vectors = np.asarray(self.encoder.encode(list(texts)), dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise DataError(
                 f"{type(self.encoder).__name__}.encode gave an array of shape {vectors.shape} for {len(texts)} texts; "
-                "it must give one row a text."
+                "it must return one row per text."
             )
-        return Encoded(vectors, getattr(self.encoder, "truncated", 0))
+        return EncodedTexts(vectors, getattr(self.encoder, "truncated", 0))
 
     def save(self, folder: Path) -> None:
-        """Write a transformer's folder; a packaged encoder is in its package."""
+        """Write a transformer's folder; other encoders have nothing to save."""
         if isinstance(self.encoder, TransformerEncoder):
             self.encoder.save(folder)
 
@@ -97,7 +97,7 @@ def make_representation(kind: Any, options: Mapping[str, Any]) -> Representation
 
     Parameters
     ----------
-    kind : str or FrozenEncoder
+    kind : str or TextEncoder
         One of ``REPRESENTATIONS``, or an object with ``encode`` and ``fingerprint``.
     options : mapping
         backbone, pooling, max_length, long_texts, normalize, max_features, stop_words, word_vectors, sif_a, cache.
@@ -110,15 +110,15 @@ def make_representation(kind: Any, options: Mapping[str, Any]) -> Representation
     if kind == "transformer":
         names = ("pooling", "max_length", "long_texts", "normalize")
         encoder = TransformerEncoder.load(options["backbone"], **{name: options[name] for name in names})
-        return Frozen(encoder, options["cache"])
+        return CachedEncoder(encoder, options["cache"])
     if kind in ("bow", "tfidf"):
         return WordCounts(tfidf=kind == "tfidf", max_features=options["max_features"], stop_words=options["stop_words"])
     if kind == "sif":
         return SIF(word_vectors=options["word_vectors"], a=options["sif_a"])
     if isinstance(kind, str) and kind in PACKAGED:
-        return Frozen(PACKAGED[kind](), options["cache"])
+        return CachedEncoder(PACKAGED[kind](), options["cache"])
     if not isinstance(kind, str) and hasattr(kind, "encode") and hasattr(kind, "fingerprint"):
-        return Frozen(kind, options["cache"])
+        return CachedEncoder(kind, options["cache"])
     raise ParameterError(
         f"representation={kind!r} is unknown; pass one of {', '.join(REPRESENTATIONS)}, or an object with "
         "encode(texts) and fingerprint."

@@ -21,14 +21,14 @@ _WORDS, _ARRAYS = "words.json", "word_vectors.safetensors"
 class SIF:
     """Weighted word vectors with the common direction removed.
 
-    Each word weighs a / (a + p(w)), p its share of the corpus's words (equation 3 of the paper); from every
-    sentence its projection on the first singular vector of all sentences is taken away (algorithm 1). A word
-    that the corpus does not have weighs 1.
+    A word has the weight a / (a + p(w)), where p(w) is its share of all words of the corpus (equation 3 of the paper).
+    The projection of each sentence on the first singular vector of all sentences is subtracted (algorithm 1). A word
+    that is not in the corpus has weight 1.
 
     Parameters
     ----------
     word_vectors : str, default="corpus"
-        Where they come from, as in :func:`shoal.encoder.word_vectors.word_vectors`.
+        Their source, as in :func:`shoal.encoder.word_vectors.word_vectors`.
     a : float, default=1e-3
         The paper's value.
     """
@@ -40,7 +40,7 @@ class SIF:
         self.a = a
 
     def fit(self, texts: Sequence[str]) -> SIF:
-        """Learn the words' shares and the common direction."""
+        """Learn the weights of the words and the common direction."""
         if not self.a > 0:
             raise ParameterError(f"sif_a={self.a!r} but it must be greater than 0; the paper's value is 1e-3.")
         words, vectors = word_vectors(self.word_vectors, texts)
@@ -81,5 +81,5 @@ class SIF:
 
 
 def _words(text: str) -> list[str]:
-    """Words in small letters."""
+    """Return the words in lower case."""
     return [word.text.lower() for word in split_words(text)]

@@ -1,9 +1,10 @@
-"""From token states to pooled vectors: what every transformer that is trained here shares."""
+"""From token states to pooled vectors: what all transformers that are trained share."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,7 +18,7 @@ POOLINGS = {"mean": mean_pool, "cls": cls_pool}
 
 
 class TokenStatesEncoder(nn.Module):
-    """A transformer that gives the states of the tokens, and a vector of each sequence pooled from them.
+    """A transformer that returns token states, and vectors pooled from them.
 
     Attributes
     ----------
@@ -34,7 +35,7 @@ class TokenStatesEncoder(nn.Module):
     def states(
         self, tokens: TokenisedTexts, rows: NDArray[np.int64]
     ) -> Iterator[tuple[NDArray[np.int64], Tensor, Tensor]]:
-        """Run some sequences through the model, once, in groups of like length, gradients included.
+        """Run some sequences through the model, once, in groups of similar length, with gradients.
 
         Parameters
         ----------
@@ -46,9 +47,9 @@ class TokenStatesEncoder(nn.Module):
         Yields
         ------
         group : ndarray of int64, shape (g,)
-            Places in ``rows``; together the groups hold each place once.
+            Places in ``rows``; each place is in one group.
         states : Tensor of shape (g, t, d)
-            The tokens' states, t being the group's longest.
+            The token states; t is the length of the group's longest sequence.
         mask : Tensor of shape (g, t)
             True at real tokens.
         """
@@ -56,22 +57,29 @@ class TokenStatesEncoder(nn.Module):
     @property
     @abstractmethod
     def words(self) -> Tensor:
-        """The word embeddings, one row a token of the vocabulary."""
+        """The word embeddings, one row per token of the vocabulary."""
 
     def pool(self, states: Tensor, mask: Tensor) -> Tensor:
-        """Return one vector a sequence, (g, d)."""
+        """Return one vector per sequence, (g, d)."""
         vectors = POOLINGS[self.pooling](states, mask)
         return nn.functional.normalize(vectors) if self.normalize else vectors
 
     def forward(self, tokens: TokenisedTexts, rows: NDArray[np.int64]) -> Tensor:
-        """Return the pooled vectors of some sequences, (len(rows), d), gradients included."""
+        """Return the pooled vectors of some sequences, (len(rows), d), with gradients."""
         groups, vectors = zip(
             *((group, self.pool(states, mask)) for group, states, mask in self.states(tokens, rows)), strict=True
         )
         return in_order(groups, torch.cat(vectors))
 
 
+def last_states(model: Any, mask: Tensor, **inputs: Tensor) -> Tensor:
+    """Run a backbone; return the token states after its last layer, (g, t, d)."""
+    # Without padding no mask is needed, and attention is faster without one.
+    states: Tensor = model(**inputs, attention_mask=None if bool(mask.all()) else mask.long()).last_hidden_state
+    return states
+
+
 def in_order(groups: Sequence[NDArray[np.int64]], values: Tensor) -> Tensor:
-    """Put rows that were computed group by group back in order."""
+    """Put rows that were computed group by group back into their order."""
     order = torch.from_numpy(np.argsort(np.concatenate(groups), kind="stable"))
     return values[order.to(values.device)]

@@ -1,4 +1,4 @@
-"""Texts as token ids: tokenised once, kept flat, cut into groups of like length."""
+"""Texts as token ids: tokenised once, in one flat array, batched in groups of similar length."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 # A forward pass over about a thousand tokens fills two cores; larger groups only cost memory.
 TOKENS_PER_GROUP = 1024
 TEXTS_PER_CALL = 4096
-# A cell of megabytes is not tokenised whole when its head already fills the model's window. The head's last word
-# may be cut in two and then fall into other pieces than the whole word, WordPiece's most being a hundred: so many
-# tokens behind the window are not trusted.
+# Of a text of megabytes only the head is tokenised, if that fills the model's window. The head may end inside a word
+# and then give other pieces than the whole word, in WordPiece at most a hundred: so many tokens are not trusted.
 CHARACTERS_PER_TOKEN = 16
 UNSURE_TOKENS = 128
 
@@ -27,15 +26,15 @@ class TokenisedTexts:
     Attributes
     ----------
     ids : ndarray of int32, shape (total,)
-        All token ids, one sequence after the other, special tokens included.
+        The token ids of all sequences, one after the other, special tokens included.
     offsets : ndarray of int64, shape (n_sequences + 1,)
         Sequence ``i`` is ``ids[offsets[i]:offsets[i + 1]]``.
     owner : ndarray of int64, shape (n_sequences,)
-        Which text a sequence belongs to: ``arange(n)`` unless long texts were cut into chunks.
+        The text of each sequence: ``arange(n)`` unless long texts were split into chunks.
     truncated : int
-        How many texts were not read to their end.
+        How many texts were cut off.
     pad_id : int
-        The id that fills a row up.
+        The id of the padding.
     """
 
     ids: NDArray[np.int32]
@@ -49,30 +48,33 @@ class TokenisedTexts:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Number of tokens of every sequence."""
+        """The number of tokens in each sequence."""
         return np.diff(self.offsets)
 
     def select(self, rows: NDArray[np.int64]) -> TokenisedTexts:
-        """Return some sequences on their own, in the order of ``rows``."""
+        """Return some of the sequences, in the order of ``rows``."""
         lengths = self.lengths[rows]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         ids = self.ids[np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)]
         return TokenisedTexts(ids, offsets, self.owner[rows], self.truncated, self.pad_id)
 
+    def positions(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return where the tokens of ``rows`` are in ``ids``, and which are real; each (len(rows), longest of them)."""
+        columns = np.arange(int(self.lengths[rows].max()))
+        real = columns < self.lengths[rows][:, None]
+        return np.where(real, self.offsets[rows][:, None] + columns, 0), real
+
     def padded(self, rows: NDArray[np.int64]) -> tuple[torch.Tensor, torch.Tensor]:
         """Return ids and attention mask of ``rows``, each (len(rows), longest of them)."""
-        starts, lengths = self.offsets[rows], self.lengths[rows]
-        columns = np.arange(int(lengths.max()))
-        inside = columns[None, :] < lengths[:, None]
-        positions = np.where(inside, starts[:, None] + columns[None, :], 0)
-        ids = np.where(inside, self.ids[positions], self.pad_id)
-        return torch.from_numpy(ids.astype(np.int64)), torch.from_numpy(inside)
+        positions, real = self.positions(rows)
+        ids = np.where(real, self.ids[positions], self.pad_id)
+        return torch.from_numpy(ids.astype(np.int64)), torch.from_numpy(real)
 
 
 def length_groups(lengths: NDArray[np.int64], tokens: int = TOKENS_PER_GROUP) -> Iterator[NDArray[np.int64]]:
-    """Yield row indices in groups of like length, longest first, about ``tokens`` tokens each.
+    """Yield row indices in groups of similar length, longest first, about ``tokens`` tokens each.
 
-    Longest first, so that the largest memory need comes at once and the time left is never too optimistic.
+    Longest first: memory peaks at once, and estimates of the time left are not too low.
 
     Examples
     --------
@@ -97,14 +99,14 @@ def tokenise(tokenizer: Any, texts: Sequence[str], max_length: int, *, chunk: bo
     texts : sequence of str
         The texts.
     max_length : int
-        The most tokens a sequence may have, special tokens included.
+        The most tokens of a sequence, special tokens included.
     chunk : bool, default=False
-        Cut a long text into several sequences instead of truncating it.
+        Split a long text into several sequences instead of truncating it.
 
     Returns
     -------
     TokenisedTexts
-        One sequence a text, or several for the long ones when ``chunk``.
+        One sequence per text; with ``chunk`` several for a long one.
     """
     prefix, suffix = special_tokens(tokenizer)
     pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
@@ -117,7 +119,7 @@ def tokenise(tokenizer: Any, texts: Sequence[str], max_length: int, *, chunk: bo
             truncated += len(ids) > room and not chunk
             last = len(ids) if chunk else min(len(ids), room)
             for start in range(0, max(last, 1), room):
-                # A model without special tokens cannot read an empty text: one padding token stands for it.
+                # Without special tokens an empty text would have no token, which models refuse: it gets padding.
                 pieces.append([*prefix, *ids[start : min(start + room, last)], *suffix] or [pad_id])
                 owner.append(row)
     lengths = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
@@ -126,7 +128,7 @@ def tokenise(tokenizer: Any, texts: Sequence[str], max_length: int, *, chunk: bo
 
 
 def _token_ids(tokenizer: Any, texts: Sequence[str], room: int, chunk: bool) -> list[list[int]]:
-    """Token ids without special tokens; of a very long text only the head, if that fills the window."""
+    """Return ids without special tokens; of a very long text only those of its head, if they fill the window."""
     limit = (room + UNSURE_TOKENS) * CHARACTERS_PER_TOKEN
     heads = [text if chunk or len(text) <= limit else text[:limit] for text in texts]
     ids: list[list[int]] = tokenizer(heads, add_special_tokens=False, verbose=False)["input_ids"]

@@ -1,10 +1,10 @@
-"""A sentence encoder: any Hugging Face backbone, pooled, with the cost following the real tokens."""
+"""A sentence encoder: any Hugging Face backbone, pooled; padding costs next to nothing."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,20 +15,20 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from shoal.encoder.backbone import BUILTIN, load_backbone, silence
-from shoal.encoder.token_states import POOLINGS, TokenStatesEncoder
+from shoal.encoder.token_states import POOLINGS, TokenStatesEncoder, last_states
 from shoal.encoder.tokens import TokenisedTexts, length_groups, tokenise
 from shoal.errors import ModelError, ParameterError
 from shoal.progress import progress
+from shoal.vectors import unit_rows
 
 LONG_TEXTS = ("truncate", "chunk")
-_SENTENCE_TRANSFORMERS = "sentence_transformers.models"
 
 
 @contextmanager
 def evaluating(module: nn.Module) -> Iterator[None]:
-    """Put a module into evaluation mode; afterwards each of its parts is in the mode that it was in.
+    """Put a module into evaluation mode; afterwards each of its parts has its former mode again.
 
-    ``train`` would put all parts into one mode, and so switch on the dropout of layers that are held fast.
+    ``module.train()`` would put all parts into one mode, and so turn on the dropout of frozen layers.
 
     Examples
     --------
@@ -51,8 +51,8 @@ def evaluating(module: nn.Module) -> Iterator[None]:
 class TransformerEncoder(TokenStatesEncoder):
     """Turns texts into vectors with a transformer.
 
-    Sequences are sorted by length and encoded in groups that are padded only among themselves, so padding costs
-    next to nothing and the result depends neither on the batch size nor on the order (to about 1e-6).
+    Sequences are sorted by length and encoded in groups, each padded to its own longest sequence: padding costs
+    next to nothing, and the result depends neither on the batch size nor on the order (to about 1e-6).
 
     Parameters
     ----------
@@ -61,14 +61,14 @@ class TransformerEncoder(TokenStatesEncoder):
     tokenizer : transformers tokenizer
         Its tokenizer.
     pooling : {"mean", "cls"}, default="mean"
-        Mean of the real tokens' states, or the state of the first token.
+        Mean of the states of the real tokens, or the state of the first token.
     max_length : int, default=64
-        The most tokens of a text that are read.
+        How many tokens of a text are read, special tokens included.
     normalize : bool, default=True
         Scale every vector to length one.
     long_texts : {"truncate", "chunk"}, default="truncate"
-        What happens to a text of more than ``max_length`` tokens: its head is read, or it is cut into chunks
-        whose vectors are averaged, weighted by their length, before the normalisation.
+        What happens to a text of more than ``max_length`` tokens: only its head is read, or it is split into chunks
+        whose vectors are averaged, weighted by length, before normalisation.
 
     Examples
     --------
@@ -122,16 +122,16 @@ class TransformerEncoder(TokenStatesEncoder):
 
     @property
     def words(self) -> Tensor:
-        """The word embeddings, one row a token of the vocabulary."""
+        """The word embeddings, one row per token of the vocabulary."""
         embeddings: Tensor = self.model.get_input_embeddings().weight
         return embeddings
 
     @property
     def fingerprint(self) -> str:
-        """Identity of the vectors this encoder gives: weights, tokenizer and options, by content."""
+        """Hash of everything that decides the vectors: weights, tokenizer and options."""
         digest = hashlib.sha256()
         for name, tensor in sorted(self.model.state_dict().items()):
-            if name.startswith("pooler."):  # never read, and drawn at random if the checkpoint has none
+            if name.startswith("pooler."):  # not used, and random if the checkpoint has none
                 continue
             digest.update(f"{name} {tuple(tensor.shape)} ".encode())
             digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
@@ -140,13 +140,13 @@ class TransformerEncoder(TokenStatesEncoder):
         return digest.hexdigest()
 
     def tokenise(self, texts: Sequence[str]) -> TokenisedTexts:
-        """Tokenise ``texts`` under this encoder's options."""
+        """Tokenise ``texts`` with this encoder's options."""
         return tokenise(self.tokenizer, texts, self.max_length, chunk=self.long_texts == "chunk")
 
     def states(
         self, tokens: TokenisedTexts, rows: NDArray[np.int64]
     ) -> Iterator[tuple[NDArray[np.int64], Tensor, Tensor]]:
-        """Yield, for groups of like length, their places in ``rows``, token states and mask."""
+        """Yield, for groups of similar length, their places in ``rows``, token states and mask."""
         words = self._look_up(tokens, rows) if torch.is_grad_enabled() else None
         for group in length_groups(tokens.lengths[rows]):
             yield group, *self._group_states(tokens, rows[group], words)
@@ -154,7 +154,7 @@ class TransformerEncoder(TokenStatesEncoder):
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of ``texts``, (len(texts), dimension), in evaluation mode and without gradients.
 
-        ``truncated`` afterwards holds how many of them were longer than ``max_length``.
+        Afterwards ``truncated`` is the number of texts that were cut off at ``max_length``.
         """
         tokens = self.tokenise(texts)
         self.truncated = tokens.truncated
@@ -164,19 +164,17 @@ class TransformerEncoder(TokenStatesEncoder):
             for group in length_groups(tokens.lengths):
                 length = tokens.lengths[group][:, None].astype(np.float32)
                 vectors = POOLINGS[self.pooling](*self._group_states(tokens, group)).cpu().numpy()
-                # A text of one sequence is divided by its own weight: x * w / w is x to the last bit or two.
+                # A text of one sequence is divided by its own weight: x * w / w equals x up to rounding.
                 np.add.at(sums, tokens.owner[group], vectors * length)
                 np.add.at(weights, tokens.owner[group], length)
                 bar.advance(len(group))
         means = np.divide(sums, np.maximum(weights, 1), dtype=np.float32)
-        if self.normalize:
-            means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
-        return means
+        return unit_rows(means) if self.normalize else means
 
     def _look_up(self, tokens: TokenisedTexts, rows: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-        """Look every token up once; return the tokens' places among those found, and their embeddings.
+        """Look up the embeddings of all tokens; return each token's place among them, and the embeddings.
 
-        Otherwise each group would add a gradient as large as the whole vocabulary.
+        A look-up per group would add a gradient as large as the whole vocabulary each time.
         """
         table = self.model.get_input_embeddings()
         found = torch.unique(tokens.padded(rows)[0]).to(self.device)
@@ -187,46 +185,47 @@ class TransformerEncoder(TokenStatesEncoder):
     def _group_states(
         self, tokens: TokenisedTexts, rows: NDArray[np.int64], words: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Run one group of sequences, padded among themselves; return the tokens' states and the mask."""
+        """Run one group of sequences; return token states and mask."""
         ids, mask = (part.to(self.device) for part in tokens.padded(rows))
         if words is None:
             inputs = {"input_ids": ids}
         else:
             places, embeddings = words
             inputs = {"inputs_embeds": nn.functional.embedding(places[ids], embeddings)}
-        # Without padding no mask is needed, and attention takes its faster way.
-        out = self.model(**inputs, attention_mask=None if bool(mask.all()) else mask.long())
-        return out.last_hidden_state, mask
+        return last_states(self.model, mask, **inputs), mask
 
     def save(self, folder: Path) -> None:
         """Write a folder that ``SentenceTransformer(folder)`` opens and that gives the same vectors.
 
-        It knows no chunks: of a text longer than ``max_length`` it reads the head.
-        Its own ``config.json`` lies in ``0_Transformer``, so that ``folder`` itself may hold other files.
+        Sentence-transformers knows no chunks: it reads only the head of a text longer than ``max_length``. The
+        backbone's ``config.json`` is in ``0_Transformer``, so that ``folder`` itself may hold other files.
         """
         inner = folder / "0_Transformer"
         with silence():
             self.model.save_pretrained(inner, safe_serialization=True)
         self.tokenizer.save_pretrained(inner)
-        modules = [("0_Transformer", "Transformer"), ("1_Pooling", "Pooling")]
-        if self.normalize:
-            modules.append(("2_Normalize", "Normalize"))
-        listing = [
-            {"idx": i, "name": str(i), "path": path, "type": f"{_SENTENCE_TRANSFORMERS}.{kind}"}
-            for i, (path, kind) in enumerate(modules)
-        ]
-        for path, _ in modules:
-            (folder / path).mkdir(exist_ok=True)
-        _write_json(folder / "modules.json", listing)
         _write_json(inner / "sentence_bert_config.json", {"max_seq_length": self.max_length, "do_lower_case": False})
-        _write_json(
-            folder / "1_Pooling" / "config.json",
-            {
-                "word_embedding_dimension": self.dimension,
-                "pooling_mode_cls_token": self.pooling == "cls",
-                "pooling_mode_mean_tokens": self.pooling == "mean",
-            },
-        )
+        pooling = {
+            "word_embedding_dimension": self.dimension,
+            "pooling_mode_cls_token": self.pooling == "cls",
+            "pooling_mode_mean_tokens": self.pooling == "mean",
+        }
+        _write_json(folder / "modules.json", [])
+        add_module(folder, "0_Transformer", "Transformer")
+        add_module(folder, "1_Pooling", "Pooling", pooling)
+        if self.normalize:
+            add_module(folder, "2_Normalize", "Normalize")
+
+
+def add_module(folder: Path, path: str, kind: str, config: Mapping[str, Any] | None = None) -> None:
+    """Append a module to the list of a folder that ``SentenceTransformer`` opens."""
+    (folder / path).mkdir(exist_ok=True)
+    if config is not None:
+        _write_json(folder / path / "config.json", config)
+    modules = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
+    number = len(modules)
+    modules.append({"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"})
+    _write_json(folder / "modules.json", modules)
 
 
 def _write_json(path: Path, content: Any) -> None:
@@ -235,10 +234,10 @@ def _write_json(path: Path, content: Any) -> None:
 
 
 def _rules(tokenizer: Any) -> dict[str, Any]:
-    """Return all that decides which ids a text becomes: the vocabulary and, of a fast tokenizer, its rules."""
+    """Return everything that decides the ids of a text: the vocabulary and, of a fast tokenizer, its rules."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     rules: dict[str, Any] = tokenizer.get_vocab() if backend is None else json.loads(backend.to_str())
-    # These two are no rules of the tokenizer: they are left over from how it was called last.
+    # Truncation and padding are left over from the last call and no rules of the tokenizer.
     return {name: rule for name, rule in rules.items() if backend is None or name not in ("truncation", "padding")}
 
 
@@ -248,8 +247,8 @@ def _window(model: Any, tokenizer: Any) -> int:
     if positions is None:
         return int(min(tokenizer.model_max_length, 1 << 20))
     if not isinstance(positions, int) or positions < 8:
-        raise ModelError(f"this backbone states max_position_embeddings={positions!r}; pass another backbone.")
-    # RoBERTa, MPNet and their kin number their positions from the padding id on.
+        raise ModelError(f"this backbone has max_position_embeddings={positions!r}, not an int >= 8; pass another.")
+    # RoBERTa, MPNet and similar models number positions from the padding id + 1.
     table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
     padding = getattr(table, "padding_idx", None)
     return positions if padding is None else positions - padding - 1

@@ -1,4 +1,4 @@
-"""Vectors kept on disk, found again by content: never stale, never half read."""
+"""A cache of vectors on disk, keyed by content: never stale, never half read."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 
 from shoal.cache import cache_folder, write_atomically
 
-# Oldest files go first when the cache holds more than this.
+# Beyond this size the files that were used longest ago are deleted.
 LIMIT_BYTES = 4 * 1024**3
 
 
-class Encoded(NamedTuple):
-    """Vectors, and how many of their texts were not read to the end."""
+class EncodedTexts(NamedTuple):
+    """The vectors of some texts, and how many of the texts were cut off."""
 
     vectors: NDArray[np.float32]
     truncated: int
 
 
 def vector_key(fingerprint: str, texts: Sequence[str]) -> str:
-    """Return the key of the vectors that an encoder of this fingerprint gives for these texts, in this order."""
+    """Return the cache key of these texts, in this order, under an encoder with this fingerprint."""
     digest = hashlib.sha256(fingerprint.encode())
     for text in texts:
         content = text.encode("utf-8", "surrogatepass")
@@ -35,29 +35,29 @@ def vector_key(fingerprint: str, texts: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
-def cached_vectors(key: str, compute: Callable[[], Encoded], folder: Path | None = None) -> Encoded:
-    """Return the vectors kept under ``key``; compute and keep them if there are none that can be read.
+def cached_vectors(key: str, compute: Callable[[], EncodedTexts], folder: Path | None = None) -> EncodedTexts:
+    """Return the vectors cached under ``key``; compute and cache them if there are none that can be read.
 
     Parameters
     ----------
     key : str
         From :func:`vector_key`.
     compute : callable
-        Gives the vectors; called only on a miss.
+        Computes the vectors; called only on a miss.
     folder : Path, optional
         Where the files are; by default ``vectors`` in the cache folder.
 
     Notes
     -----
-    A file carries the sha256 of its own content and is written under a temporary name first: a damaged or
-    half-written one counts as a miss, and two processes at once do each other no harm. A full disk or a
-    read-only folder costs only the keeping.
+    A file holds the sha256 of its own content and is written under a temporary name first: a damaged or
+    half-written file counts as a miss, and two processes may write at once. On a full disk or in a read-only
+    folder nothing is cached.
     """
     folder = folder or cache_folder() / "vectors"
     file = folder / f"{key}.vectors"
     with contextlib.suppress(OSError, ValueError, EOFError):
         encoded = _unpack(file.read_bytes())
-        with contextlib.suppress(OSError):  # a cache that can only be read still serves
+        with contextlib.suppress(OSError):  # a read-only cache is still read
             file.touch()
         return encoded
     encoded = compute()
@@ -67,8 +67,8 @@ def cached_vectors(key: str, compute: Callable[[], Encoded], folder: Path | None
     return encoded
 
 
-def _pack(encoded: Encoded) -> bytes:
-    """Return a checksum, the count, and the array in numpy's own format."""
+def _pack(encoded: EncodedTexts) -> bytes:
+    """Return a checksum, the count of texts cut off, and the array in NumPy's format."""
     stream = io.BytesIO()
     stream.write(encoded.truncated.to_bytes(8, "little"))
     np.save(stream, encoded.vectors, allow_pickle=False)
@@ -76,13 +76,13 @@ def _pack(encoded: Encoded) -> bytes:
     return hashlib.sha256(content).digest() + content
 
 
-def _unpack(packed: bytes) -> Encoded:
-    """Undo :func:`_pack`; ValueError if a byte is not what it was."""
+def _unpack(packed: bytes) -> EncodedTexts:
+    """Undo :func:`_pack`; ValueError if the checksum does not match."""
     checksum, content = packed[:32], packed[32:]
     if hashlib.sha256(content).digest() != checksum:
         raise ValueError("damaged vector file")
     vectors = np.load(io.BytesIO(content[8:]), allow_pickle=False)
-    return Encoded(np.asarray(vectors, dtype=np.float32), int.from_bytes(content[:8], "little"))
+    return EncodedTexts(np.asarray(vectors, dtype=np.float32), int.from_bytes(content[:8], "little"))
 
 
 def _evict(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Word vectors from wherever they come: learnt from the corpus, a package, a file."""
+"""Word vectors: learnt from the corpus, or read from a package or a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shoal.errors import DataError, MissingExtraError
 from shoal.word_space import WordSpace, split_words
 
 CORPUS, WORD2VEC, GLOVE = "corpus", "word2vec", "glove"
-# A corpus of some thousand short texts is small for skip-gram: more passes than gensim's five.
+# A few thousand short texts are little data for skip-gram: more passes than gensim's five.
 _WORD2VEC_EPOCHS = 20
 _MIN_COUNT = 2
 
@@ -23,7 +23,7 @@ _MIN_COUNT = 2
 def word_vectors(
     source: str, texts: Sequence[str], dimension: int = 100, seed: int = 0
 ) -> tuple[list[str], NDArray[np.float64]]:
-    """Return words, in small letters, and their vectors.
+    """Return words, in lower case, and their vectors.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def word_vectors(
     texts : sequence of str
         The corpus.
     dimension : int, default=100
-        Length of vectors that are learnt from the corpus; "corpus" gives fewer where there are fewer words.
+        Length of vectors that are learnt from the corpus; "corpus" gives shorter ones if there are fewer words.
     seed : int, default=0
         Seed of "word2vec".
 
@@ -67,7 +67,7 @@ def word_vectors(
         words, vectors = space.words, space.vectors
     if not words:
         raise DataError(
-            f"no word occurs twice in the {len(texts)} texts, too few to learn word vectors from; "
+            f"no word occurs twice in the {len(texts)} texts, so word vectors cannot be learnt from them; "
             "pass word_vectors='glove' or representation='transformer'."
         )
     return words, vectors
@@ -86,7 +86,7 @@ def _word2vec(texts: Sequence[str], dimension: int, seed: int) -> tuple[list[str
         min_count=_MIN_COUNT,
         epochs=_WORD2VEC_EPOCHS,
         seed=seed,
-        workers=1,  # the order in which several take their turns is not repeatable
+        workers=1,  # several workers would take turns in an order that is not repeatable
         hashfxn=lambda word: crc32(str(word).encode()),  # Python's own hash differs from process to process
     )
     model.build_vocab(documents)
@@ -115,7 +115,7 @@ def _from_file(file: Path) -> tuple[list[str], NDArray[np.float64]]:
         )
     words: list[str] = []
     vectors: list[list[float]] = []
-    with file.open(encoding="utf-8", errors="replace") as stream:  # word2vec cuts words in the middle of a letter
+    with file.open(encoding="utf-8", errors="replace") as stream:  # word2vec cuts words inside a character
         for number, line in enumerate(stream, start=1):
             word, *numbers = line.rstrip().split(" ")
             if not line.strip() or (number == 1 and len(numbers) == 1):

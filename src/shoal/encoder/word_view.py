@@ -16,8 +16,8 @@ from scipy.sparse import csr_matrix
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
-from shoal.clusterers import unit_rows
 from shoal.errors import ParameterError
+from shoal.vectors import unit_rows
 
 _TERMS, _ARRAYS = "word_view.json", "word_view.safetensors"
 # Terms that reach fewer of the texts than this say little about the corpus.

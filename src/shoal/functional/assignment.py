@@ -1,4 +1,4 @@
-"""Soft assignment of vectors to clusters, and what is asked of it."""
+"""Soft assignment of vectors to clusters, and its targets."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def student_t(embeddings: Tensor, centers: Tensor, alpha: float = 1.0) -> Tensor
     >>> student_t(torch.tensor([[0.0]]), torch.tensor([[0.0], [1.0]]))  # 1 and 1/2, normalised
     tensor([[0.6667, 0.3333]])
     """
-    # Measured from the middle of the centers: the expanded square cancels badly far from the origin.
+    # Relative to the mean of the centers: far from the origin the expanded square loses precision.
     origin = centers.detach().mean(dim=0)
     e, mu = embeddings - origin, centers - origin
     squared = e.square().sum(dim=1, keepdim=True) - 2 * e @ mu.T + mu.square().sum(dim=1)
@@ -54,7 +54,7 @@ def target_distribution(q: Tensor) -> Tensor:
     Returns
     -------
     Tensor of shape (n, k)
-        Rows sum to 1. Not detached: that is for the caller to decide.
+        Rows sum to 1. Not detached; the caller does that where needed.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def target_distribution(q: Tensor) -> Tensor:
     tensor([[0.9000, 0.1000],
             [0.1000, 0.9000]])
     """
-    # q / f <= 1, so the product stays finite even for a cluster that nobody is near.
+    # q / f <= 1, so the product stays finite even for a cluster that no row is near.
     weight = q * (q / q.sum(dim=0).clamp_min(torch.finfo(q.dtype).tiny))
     return weight / weight.sum(dim=1, keepdim=True)
 
@@ -103,7 +103,7 @@ def sinkhorn(scores: Tensor, sizes: Tensor | None = None, temperature: float = 0
     Parameters
     ----------
     scores : Tensor of shape (n, k)
-        The higher, the better the cluster suits the row.
+        Higher where the cluster suits the row better.
     sizes : Tensor of shape (k,), optional
         Shares of the clusters, or counts: they are divided by their sum. Equal shares when None.
     temperature : float
@@ -114,7 +114,7 @@ def sinkhorn(scores: Tensor, sizes: Tensor | None = None, temperature: float = 0
     Returns
     -------
     Tensor of shape (n, k)
-        Rows sum to 1 exactly, since a sweep ends on them; columns to n * sizes at convergence.
+        Rows sum to 1 exactly, because each sweep ends with them; columns sum to n * sizes at convergence.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Losses that tell one text from another."""
+"""Losses that separate each text from the others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def nt_xent(left: Tensor, right: Tensor, temperature: float = 0.5) -> Tensor:
     Returns
     -------
     Tensor
-        A scalar; 0 when m = 1, for then there is nothing to tell the pair from.
+        A scalar; 0 if m = 1, because there is no other text.
 
     References
     ----------
@@ -67,7 +67,7 @@ def cross_view_contrast(left: Tensor, right: Tensor, temperature: float = 0.5) -
     Returns
     -------
     Tensor
-        A scalar; 0 when m = 1, for then there is nothing to tell the pair from.
+        A scalar; 0 if m = 1, because there is no other text.
 
     References
     ----------

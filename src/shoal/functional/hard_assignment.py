@@ -42,7 +42,7 @@ def kmeans_term(embeddings: Tensor, centers: Tensor, assigned: Tensor) -> Tensor
     embeddings : Tensor of shape (n, d)
     centers : Tensor of shape (k, d)
     assigned : Tensor of int64, shape (n,)
-        s, a cluster a row.
+        s, the cluster of each row.
 
     Returns
     -------
@@ -59,10 +59,10 @@ def kmeans_term(embeddings: Tensor, centers: Tensor, assigned: Tensor) -> Tensor
 
 
 def running_centers(embeddings: Tensor, assigned: Tensor, centers: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    r"""Move each centre to the running mean of all that was ever assigned to it: DCN's centre step.
+    r"""Move each centre to the running mean of all vectors ever assigned to it: DCN's centre step.
 
     The paper moves it vector by vector, :math:`m_k \leftarrow m_k - (m_k - z_i) / c_k` with :math:`c_k` the count
-    so far; after the whole batch that is, whatever the order,
+    so far; for a whole batch, whatever its order, that is
 
     .. math:: m_k \leftarrow \frac{c_k m_k + \sum_{i: s_i = k} z_i}{c_k + n_k}
 

@@ -1,4 +1,4 @@
-"""What a masked language model is asked for."""
+"""The loss of a masked language model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def masked_cross_entropy(logits: Tensor, answers: Tensor) -> Tensor:
     logits : Tensor of shape (m, v)
         Scores of the vocabulary at the masks.
     answers : Tensor of int64, shape (m,)
-        The tokens that were there.
+        The tokens behind the masks.
 
     Returns
     -------

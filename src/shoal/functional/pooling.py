@@ -1,4 +1,4 @@
-"""From token states to one vector a text."""
+"""From token states to one vector per text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor
 def mean_pool(states: Tensor, mask: Tensor) -> Tensor:
     """Average the states of the real tokens.
 
-    Padding never takes part, whatever its states hold; a text without a token gives the zero vector.
+    Padding is ignored, whatever its states are; a text without a token has the zero vector.
 
     Parameters
     ----------

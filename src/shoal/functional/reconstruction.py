@@ -1,4 +1,4 @@
-"""Losses that ask a text back from its vector."""
+"""Losses of reconstructing a text from its vector."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def token_nll(logits: Tensor, targets: Tensor, mask: Tensor) -> Tensor:
     Parameters
     ----------
     logits : Tensor of shape (b, t, v)
-        Scores of the vocabulary at every place.
+        Scores of the vocabulary at every position.
     targets : Tensor of shape (b, t)
-        The token that stands there.
+        The token at that position.
     mask : Tensor of shape (b, t)
         True or 1 at real tokens, False or 0 at padding.
 

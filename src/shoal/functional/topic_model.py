@@ -37,7 +37,7 @@ def bag_nll(owner: Tensor, word: Tensor, count: Tensor, theta: Tensor, beta: Ten
 
     .. math:: \mathrm{nll}_{ik} = -\sum_{w} x_{iw} \log \sum_t \theta_{it} \, \beta_{kw}^{t}
 
-    The bags are given by the words that they hold, so that the cost follows those and not the vocabulary.
+    The bags are passed as their non-zero entries, so that the cost does not depend on the vocabulary.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def negative_elbo(nll: Tensor, kl: Tensor, free_bits: float = 0.0) -> Tensor:
     kl : Tensor of shape (n, d)
         Divergence of each text by dimension, as :func:`gaussian_kl` gives it.
     free_bits : float, default=0
-        b: what a dimension may diverge on the mean for nothing, in nats (Kingma et al. 2016); 0 is the bound itself.
+        b: the mean divergence per dimension that is free, in nats (Kingma et al. 2016); 0 is the bound itself.
 
     Returns
     -------

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.clusterers import Clusterer, Vectors, fit_kmeans
+from shoal.clusterers import Clusterer, fit_kmeans
 from shoal.encoder.auto_encoder import AutoEncoder
 from shoal.methods.auto_encoded import PAPER, AutoEncoded
 from shoal.parameters import declared
 from shoal.training import Stage
+from shoal.vectors import Vectors
 
 PRESETS = {"paper": PAPER}
 

@@ -6,7 +6,6 @@ import time
 from typing import Any
 
 from shoal.augment import AUGMENTERS, AugmentCache, Augmenter, augmented_pair, make_augmenter
-from shoal.cache import cache_folder
 from shoal.methods.context import FitContext
 from shoal.methods.fine_tuned import FineTuned
 from shoal.training import CorpusViews
@@ -22,7 +21,7 @@ def augmented_views(model: FineTuned, texts: list[str], seed: int, context: FitC
     if not augmenter.changes_text:
         return CorpusViews.repeated(tokens, 3)
     started = time.perf_counter()
-    pairs = augmented_pair(texts, augmenter, seed, AugmentCache(cache_folder() / "augmented"))
+    pairs = augmented_pair(texts, augmenter, seed, AugmentCache())
     left, right = pairs.left_report, pairs.right_report
     context.log("augment", started, unchanged_left=left.unchanged, unchanged_right=right.unchanged)
     return CorpusViews.joined([tokens, tokenise(pairs.left), tokenise(pairs.right)])

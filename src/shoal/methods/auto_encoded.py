@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
-from shoal.clusterers import Clusterer, Vectors, fit_kmeans
+from shoal.clusterers import Clusterer, fit_kmeans
 from shoal.encoder.auto_encoder import AutoEncoder, VectorEncoder, hidden_sizes, unit_power_scale
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import FitContext, saved_outcome
@@ -38,6 +38,7 @@ from shoal.methods.shared_parameters import (
 from shoal.parameters import Limit, declared, number, one_of, optional, parameter, share_of, whole
 from shoal.training import EpochSampler, Objective, Stage, VectorCorpus, seeded
 from shoal.training.options import TRAINING
+from shoal.vectors import Vectors
 
 # DEC's network and text features: the 2,000 most frequent words, greedy pre-training.
 PAPER: dict[str, Any] = {

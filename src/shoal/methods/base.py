@@ -13,7 +13,6 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from shoal.clusterers import Vectors
 from shoal.clustering import NO_CLUSTER, Cluster, Clustering, Topic
 from shoal.corpus import Corpus
 from shoal.errors import DataError, ParameterError
@@ -23,6 +22,7 @@ from shoal.methods.shared_parameters import RANDOM_STATE
 from shoal.naming import describe
 from shoal.parameters import check_parameters, declared, positional
 from shoal.training import Callback
+from shoal.vectors import Vectors
 
 # The same text encoded among other texts differs in the seventh digit. A row whose two best scores are closer
 # than this (relative to their size) is encoded and scored alone, so that its label never depends on its company.
@@ -57,7 +57,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     history_ : list of dict
         What happened, in order.
     outcome_ : dict
-        ``stages``: what became of each stage of a training, with label-free signs before and after (``start``, ``end``);
+        ``stages``: what became of each stage of a training, with label-free signs before and after it;
         ``rolled_back`` and ``reason``: whether and why it was undone; ``choice``: what a method chose between, and why.
     truncated_ : int
         How many texts were longer than the encoder reads.

@@ -6,8 +6,6 @@ from typing import Any
 
 from torch import nn
 
-from shoal.encoder.decoder import layers_of
-from shoal.methods.context import FitContext
 from shoal.methods.denoising import (
     BATCH_SIZE,
     DECODED_BACKBONE,
@@ -27,7 +25,7 @@ from shoal.methods.fine_tuned import FineTuned, Material
 from shoal.methods.objectives.clusterbert import HEAD, KMEANS, NOWHERE, ClusterBERTObjective
 from shoal.methods.shared_parameters import TOLERANCE
 from shoal.parameters import declared, number, parameter, whole
-from shoal.training import CorpusViews, Stage
+from shoal.training import Stage
 from shoal.training.guard import REGRET
 
 # Rounds and epochs of stage 2 are 1 or 2 and 2 or 4 in the paper, the best by labels; here the least of both.
@@ -110,10 +108,6 @@ class ClusterBERT(FineTuned):
     learning_rate: float = LEARNING_RATE
     head_learning_rate: float = HEAD_LEARNING_RATE
     tolerance: float | None = TOLERANCE.but(None)
-
-    def _views(self, texts: list[str], seed: int, context: FitContext) -> CorpusViews:
-        layers_of(self.encoder_.model)  # a backbone that cannot decode is refused before any work
-        return super()._views(texts, seed, context)
 
     def _stages(self, material: Material) -> list[Stage]:
         decoder, head = make_decoder(self, material), nn.Linear(self.encoder_.dimension, self.n_clusters)

@@ -73,7 +73,7 @@ def outcome_of(training: Mapping[str, Any] | None = None, choice: Mapping[str, A
 
 
 def saved_outcome(saved: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Read an outcome from a saved model; those of version 0.1 had the choice and the training in each other's place."""
+    """Read an outcome from a saved model; older ones of ``shoal`` have the choice on top and the training inside."""
     if saved is None or "weighed" not in saved:
         return outcome_of(saved, (saved or {}).get("choice"))
     return outcome_of(saved["training"], {name: saved[name] for name in ("reason", "branch", "smoothing", "weighed")})

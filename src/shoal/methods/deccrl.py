@@ -10,7 +10,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
-from shoal.clusterers import Clusterer, Vectors
+from shoal.clusterers import Clusterer
 from shoal.clustering import Topic
 from shoal.encoder.latent import LatentEncoder, load_latent, save_latent
 from shoal.errors import DataError
@@ -38,6 +38,7 @@ from shoal.methods.shared_parameters import (
 from shoal.parameters import declared, number, one_of, optional, parameter, whole
 from shoal.training import CorpusViews, Stage
 from shoal.training.options import TRAINING
+from shoal.vectors import Vectors
 
 _PAPER_TRAINING = {
     "normalize": False,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.clusterers import Clusterer, Reducer, Vectors, fit_kmeans, fit_umap
+from shoal.clusterers import Clusterer, Reducer, fit_kmeans, fit_umap
 from shoal.methods.context import FitContext
 from shoal.methods.idec_clusterer import fit_idec
 from shoal.parameters import one_of, parameter
+from shoal.vectors import Vectors
 
 HEAD, KMEANS, IDEC, UMAP = "head", "kmeans", "idec", "umap"
 ENDINGS = (KMEANS, IDEC, f"{UMAP}+{KMEANS}", f"{UMAP}+{IDEC}")

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from shoal.clusterers import Clusterer, Vectors
+from shoal.clusterers import Clusterer
 from shoal.clustering import Topic
-from shoal.encoder.frozen_layers import FrozenLayersEncoder
+from shoal.encoder.last_layers import LastLayersEncoder
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.errors import DataError
 from shoal.methods.base import TextClusterer
@@ -34,6 +34,7 @@ from shoal.methods.shared_parameters import (
 from shoal.parameters import declared
 from shoal.training import CorpusViews, Stage, TrainingOptions, seeded
 from shoal.training.options import ALL_LAYERS, TRAINING
+from shoal.vectors import Vectors
 
 
 @dataclass(frozen=True)
@@ -187,4 +188,4 @@ def trained_part(encoder: TransformerEncoder, views: CorpusViews, options: Train
     """Return what is trained: the encoder, or its last layers over cached states of the others."""
     if options.trainable_layers == ALL_LAYERS:
         return encoder
-    return FrozenLayersEncoder(encoder, views.tokens, int(options.trainable_layers))
+    return LastLayersEncoder(encoder, views.tokens, int(options.trainable_layers))

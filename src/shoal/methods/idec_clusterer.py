@@ -12,11 +12,12 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.clusterers import State, Vectors, cluster_means
+from shoal.clusterers import State
 from shoal.clusterers.student_t import StudentT
 from shoal.encoder.auto_encoder import VectorEncoder
 from shoal.methods.idec import IDEC, PRESETS
 from shoal.training import Callback
+from shoal.vectors import Vectors, cluster_means
 
 _ENCODER, _HEAD = "encoder.", "head."
 

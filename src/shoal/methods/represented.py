@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shoal.clusterers import Vectors
 from shoal.encoder.representation import Representation, load_representation, make_representation
 from shoal.errors import ParameterError
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import FitContext
 from shoal.methods.inputs import Rows
+from shoal.vectors import Vectors
 
 
 def fit_representation(

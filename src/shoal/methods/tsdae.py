@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.encoder.decoder import layers_of
-from shoal.methods.context import FitContext
 from shoal.methods.denoising import (
     BATCH_SIZE,
     DECODED_BACKBONE,
@@ -25,7 +23,7 @@ from shoal.methods.fine_tuned import FineTuned, Material
 from shoal.methods.objectives.denoising import TSDAEObjective
 from shoal.methods.shared_parameters import TOLERANCE
 from shoal.parameters import declared
-from shoal.training import CorpusViews, Stage
+from shoal.training import Stage
 from shoal.training.options import TRAINING
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -76,10 +74,6 @@ class TSDAE(FineTuned):
     learning_rate: float = LEARNING_RATE
     head_learning_rate: float = HEAD_LEARNING_RATE
     tolerance: float | None = TOLERANCE.but(None)
-
-    def _views(self, texts: list[str], seed: int, context: FitContext) -> CorpusViews:
-        layers_of(self.encoder_.model)  # a backbone that cannot decode is refused before any work
-        return super()._views(texts, seed, context)
 
     def _stages(self, material: Material) -> list[Stage]:
         objective = TSDAEObjective(

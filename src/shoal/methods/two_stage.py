@@ -15,7 +15,6 @@ from shoal.clusterers import (
     LINKAGES,
     Clusterer,
     Reducer,
-    Vectors,
     fit_kmeans,
     fit_linkage,
     fit_minibatch_kmeans,
@@ -44,6 +43,7 @@ from shoal.methods.shared_parameters import (
     WORD_VECTORS,
 )
 from shoal.parameters import declared, one_of, optional, parameter, whole
+from shoal.vectors import Vectors
 
 FIT: dict[str, Callable[..., Clusterer]] = {
     "spherical-kmeans": fit_spherical_kmeans,

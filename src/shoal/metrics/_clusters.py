@@ -1,4 +1,4 @@
-"""Points sorted by cluster, and their distances block by block."""
+"""Points sorted by cluster, and distances computed in blocks."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import DataError
 from shoal.metrics._labels import Labels, encode
+from shoal.vectors import unit_rows
 
 Floats: TypeAlias = NDArray[np.float64]
 
-# distances held at once: 128 MB, and a few times that while they are being computed
+# distances in memory at once: 128 MB, and a few times that during the computation
 BLOCK_ENTRIES = 2**24
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """Points sorted by cluster, so that a cluster is a contiguous run that ``reduceat`` can fold."""
+    """Points sorted by cluster, so that ``reduceat`` can fold each cluster."""
 
     points: Floats
     owner: NDArray[np.intp]
@@ -35,7 +36,7 @@ class Clusters:
 
 
 def _matrix(vectors: ArrayLike) -> NDArray[Any]:
-    """Take the vectors as an array of numbers, not yet copied to float64."""
+    """Return the vectors as an array of numbers, not yet converted to float64."""
     try:
         matrix = np.asarray(vectors)
     except ValueError as error:
@@ -46,7 +47,7 @@ def _matrix(vectors: ArrayLike) -> NDArray[Any]:
 
 
 def group(vectors: ArrayLike, labels: Labels, metric: str = "euclidean") -> Clusters:
-    """Check the input, leave out the rows without a cluster, sort the others and fit them to the metric."""
+    """Check the input, drop the rows without a cluster, sort the others, and normalise or centre them."""
     codes = encode(labels, "labels").codes
     matrix = _matrix(vectors)
     if matrix.ndim != 2 or matrix.shape[0] != codes.size or matrix.size == 0:
@@ -57,32 +58,17 @@ def group(vectors: ArrayLike, labels: Labels, metric: str = "euclidean") -> Clus
     order = np.argsort(codes, kind="stable")[(codes < 0).sum() :]
     points = matrix[order].astype(np.float64, copy=False)
     if n_bad := int((~np.isfinite(points).all(axis=1)).sum()):
-        raise DataError(f"vectors has {n_bad} rows with NaN or infinite values; leave them out or label them -1.")
-    if metric == "cosine":
-        lengths = np.linalg.norm(points, axis=1, keepdims=True)
-        points = points / np.where(lengths > 0, lengths, 1)
-    else:  # a common offset changes no distance but costs digits in |x|² + |y|² - 2xy
-        points = points - points.sum(axis=0) / max(order.size, 1)
+        raise DataError(f"vectors has {n_bad} rows with NaN or infinite values; remove them or label them -1.")
+    # a common offset changes no Euclidean distance but costs precision in |x|² + |y|² - 2xy
+    points = unit_rows(points) if metric == "cosine" else points - points.sum(axis=0) / max(order.size, 1)
     sizes = np.bincount(codes[order])
     return Clusters(points, codes[order], np.cumsum(sizes) - sizes, sizes)
 
 
 def blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Cut the rows so that a block of the distance matrix fits in memory."""
+    """Split the rows so that a block of the distance matrix fits in memory."""
     step = max(1, BLOCK_ENTRIES // n_columns)
     return (slice(start, start + step) for start in range(0, n_rows, step))
-
-
-def squared_distances(rows: Floats, columns: Floats) -> Floats:
-    """Squared Euclidean distances; what is within rounding error of zero is zero."""
-    squares = np.einsum("ij,ij->i", rows, rows)[:, None] + np.einsum("ij,ij->i", columns, columns)
-    distances = rows @ columns.T
-    distances *= -2
-    distances += squares
-    # the expansion |x|² + |y|² - 2xy loses this much, and leaves it between two equal points
-    squares *= np.finfo(np.float64).eps * rows.shape[1]
-    distances[distances <= squares] = 0
-    return distances
 
 
 def cosine_distances(rows: Floats, columns: Floats) -> Floats:

@@ -15,14 +15,14 @@ Labels: TypeAlias = Sequence[Hashable] | NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Encoded:
+class LabelCodes:
     """Codes 0, 1, … in the order of first appearance, -1 where the label is missing."""
 
     codes: NDArray[np.intp]
     names: list[Hashable]
 
 
-def encode(labels: Labels, argument: str, missing: tuple[Hashable, ...] = (None, -1)) -> Encoded:
+def encode(labels: Labels, argument: str, missing: tuple[Hashable, ...] = (None, -1)) -> LabelCodes:
     """Give each label a code; NaN and the values of ``missing`` get the code -1."""
     index: dict[Hashable, int] = {}
     try:
@@ -34,4 +34,4 @@ def encode(labels: Labels, argument: str, missing: tuple[Hashable, ...] = (None,
             f"{argument} of type {type(labels).__name__} is not a flat list of labels; "
             "pass one number, string or None per text."
         ) from error
-    return Encoded(np.array(codes, dtype=np.intp), list(index))
+    return LabelCodes(np.array(codes, dtype=np.intp), list(index))

@@ -14,15 +14,15 @@ def npmi_coherence(topics: Sequence[Sequence[str]], documents: Sequence[Collecti
 
     .. math:: \mathrm{npmi}(a, b) = \frac{\log \frac{p(a, b)}{p(a) \, p(b)}}{-\log p(a, b)}
 
-    with p the share of the documents that hold a word, or both. Words that never stand in one document count -1,
-    words that are never without one another 1 (Lau, Newman and Baldwin 2014).
+    where p is the share of documents with a word, or with both. Two words that are never in one document count -1,
+    two that only occur together 1 (Lau, Newman and Baldwin 2014).
 
     Parameters
     ----------
     topics : sequence of sequences of str
         The words of each topic.
     documents : sequence of collections of str
-        The words of each document; how often a word stands in it does not matter.
+        The words of each document; how often does not matter.
 
     Returns
     -------

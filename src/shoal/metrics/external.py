@@ -1,7 +1,7 @@
 """Agreement of a clustering with known classes.
 
 Labels are integers, strings or a mixture. Every value of ``labels_true`` is a class, -1 too; None and NaN are
-refused. In ``labels_pred`` the values -1, None and NaN mean *no cluster*, and one rule holds throughout:
+refused. In ``labels_pred`` the values -1, None and NaN mean *no cluster*:
 
 - `accuracy` and `purity` count such a text in the denominator and match it with no class: a wrong answer;
 - `nmi`, `ari`, `homogeneity`, `completeness` and `v_measure` put all such texts in one cluster of their own.
@@ -19,15 +19,15 @@ from scipy.optimize import linear_sum_assignment
 from sklearn import metrics
 
 from shoal.errors import DataError, ParameterError
-from shoal.metrics._labels import Encoded, Labels, encode
+from shoal.metrics._labels import LabelCodes, Labels, encode
 
 
 @dataclass(frozen=True)
 class _Pair:
     """The two labellings of one corpus."""
 
-    true: Encoded
-    pred: Encoded
+    true: LabelCodes
+    pred: LabelCodes
 
     @property
     def n_texts(self) -> int:
@@ -53,12 +53,12 @@ def _pair(labels_true: Labels, labels_pred: Labels) -> _Pair:
             "pass one of each per text, for at least one text."
         )
     if n_missing := int((true.codes < 0).sum()):
-        raise DataError(f"labels_true has {n_missing} missing labels; leave those texts out of both labellings.")
+        raise DataError(f"labels_true has {n_missing} missing labels; remove those texts from both labellings.")
     return _Pair(true, pred)
 
 
 def _sklearn(function: Any, labels_true: Labels, labels_pred: Labels, **keywords: str) -> float:
-    """Apply a score of scikit-learn to the codes, where -1 is a cluster like any other."""
+    """Apply a score of scikit-learn to the codes; -1 counts as a cluster of its own."""
     pair = _pair(labels_true, labels_pred)
     return float(function(pair.true.codes, pair.pred.codes, **keywords))
 
@@ -100,7 +100,7 @@ def accuracy(labels_true: Labels, labels_pred: Labels) -> float:
     .. math:: ACC = \frac{1}{N} \sum_i \delta(c_i = \mathrm{map}(p_i))
 
     (ClusterBERT, appendix 1.2.2, eq. 7), where map is the best one-to-one assignment, by the Hungarian
-    algorithm. The numbers of clusters and classes may differ: what is left over matches nothing.
+    algorithm. The numbers of clusters and classes may differ: the surplus is matched with nothing.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Quality of a clustering by the geometry of its vectors, without known classes.
 
-Vectors are (n, d), labels n integers or strings. Rows whose label is -1, None or NaN belong to no cluster and
-are left out, so *n* below means the rows that have one. Distances are Euclidean unless a metric is asked for.
-What a measure cannot say of the clusters it is given (mostly: fewer than two of them) is NaN, not an error.
+Vectors have shape (n, d), labels are n integers or strings. Rows whose label is -1, None or NaN belong to no cluster
+and are ignored, so *n* below counts the rows that have one. Distances are Euclidean unless a metric is given.
+Where a measure is not defined (mostly: fewer than two clusters) it is NaN, not an error.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import metrics
 
 from shoal.errors import DataError, ParameterError
-from shoal.metrics._clusters import Clusters, Floats, blocks, cosine_distances, group, squared_distances
+from shoal.metrics._clusters import Clusters, Floats, blocks, cosine_distances, group
 from shoal.metrics._labels import Labels, encode
+from shoal.vectors import squared_distances
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over points and how far to trust it.
+    """A mean over points and its standard error.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def silhouette(
     vectors : array of shape (n, d)
         The points.
     labels : sequence of int or str
-        The cluster of each point; -1 leaves a point out.
+        The cluster of each point; points labelled -1 are ignored.
     metric : {"euclidean", "cosine"}, default "euclidean"
         The distance.
     sample_size : int or None, default 10_000
@@ -116,14 +117,14 @@ def _silhouette_widths(clusters: Clusters, rows: NDArray[np.intp], metric: str) 
 
 
 def simplified_silhouette(vectors: ArrayLike, labels: Labels) -> float:
-    """Mean silhouette width with distances to cluster centres instead of points; always exact and cheap.
+    """Mean silhouette width with distances to cluster centres instead of points; always exact, and fast.
 
     Parameters
     ----------
     vectors : array of shape (n, d)
         The points.
     labels : sequence of int or str
-        The cluster of each point; -1 leaves a point out.
+        The cluster of each point; points labelled -1 are ignored.
 
     Returns
     -------
@@ -161,13 +162,13 @@ def dunn(vectors: ArrayLike, labels: Labels) -> float:
     vectors : array of shape (n, d)
         The points.
     labels : sequence of int or str
-        The cluster of each point; -1 leaves a point out.
+        The cluster of each point; points labelled -1 are ignored.
 
     Returns
     -------
     float
-        At least 0, higher is better. NaN with fewer than two clusters; when every cluster is a single place,
-        infinity, or NaN if two of them share it.
+        At least 0, higher is better. NaN with fewer than two clusters; if every cluster is a single point,
+        infinity, or NaN if two of them are equal.
 
     Examples
     --------
@@ -199,7 +200,7 @@ def davies_bouldin(vectors: ArrayLike, labels: Labels) -> float:
     vectors : array of shape (n, d)
         The points.
     labels : sequence of int or str
-        The cluster of each point; -1 leaves a point out.
+        The cluster of each point; points labelled -1 are ignored.
 
     Returns
     -------
@@ -227,7 +228,7 @@ def calinski_harabasz(vectors: ArrayLike, labels: Labels) -> float:
     vectors : array of shape (n, d)
         The points.
     labels : sequence of int or str
-        The cluster of each point; -1 leaves a point out.
+        The cluster of each point; points labelled -1 are ignored.
 
     Returns
     -------
@@ -254,7 +255,7 @@ def intra_cluster_distance(vectors: ArrayLike, labels: Labels) -> float:
     vectors : array of shape (n, d)
         The points.
     labels : sequence of int or str
-        The cluster of each point; -1 leaves a point out.
+        The cluster of each point; points labelled -1 are ignored.
 
     Returns
     -------
@@ -281,7 +282,7 @@ def inter_cluster_distance(vectors: ArrayLike, labels: Labels) -> float:
     vectors : array of shape (n, d)
         The points.
     labels : sequence of int or str
-        The cluster of each point; -1 leaves a point out.
+        The cluster of each point; points labelled -1 are ignored.
 
     Returns
     -------
@@ -307,14 +308,14 @@ def size_entropy(labels: Labels, n_clusters: int) -> float:
     Parameters
     ----------
     labels : sequence of int or str
-        The cluster of each text; -1 leaves a text out.
+        The cluster of each text; texts labelled -1 are ignored.
     n_clusters : int
-        The number of clusters asked for, those that stayed empty included.
+        The number of clusters, empty ones included.
 
     Returns
     -------
     float
-        1 when all sizes are equal, 0 when one cluster has everything; NaN when no text has a cluster or
+        1 if all sizes are equal, 0 if one cluster has all texts; NaN when no text has a cluster or
         ``n_clusters`` is 1.
 
     Examples

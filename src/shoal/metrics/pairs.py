@@ -1,4 +1,4 @@
-"""Pairs of texts that training moved most, of the kinds of ClusterBERT's table 5."""
+"""Pairs of texts that training moved most, in the kinds of ClusterBERT's table 5."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import DataError
+from shoal.vectors import unit_rows
 
 STAYED, TOGETHER, APART = "stayed close", "moved together", "moved apart"
-# kind, and whether the two are of one class; the five of the paper, and what is left of them without classes
+# kind, and whether both texts are of one class: the paper's five, and the three that remain without classes
 LABELLED = ((STAYED, True), (TOGETHER, True), (TOGETHER, False), (APART, False), (APART, True))
 UNLABELLED = ((STAYED, None), (TOGETHER, None), (APART, None))
 
 BLOCK = 512
-# Of the pairs at the top many share a text; so many times the wanted number are kept to choose from.
+# Many of the strongest pairs share a text: so many times the wanted number are kept to choose from.
 SPARE = 50
-# Two vectors that were this near each other from the beginning belong to the same text.
+# Two vectors with at least this cosine before training belong to equal texts.
 SAME = 1 - 1e-6
 
 Kind = tuple[str, bool | None]
@@ -59,19 +60,19 @@ def moved_pairs(
 ) -> list[MovedPair]:
     """Find the pairs of each kind that moved most, or stayed closest.
 
-    All pairs are compared, block by block, of up to ``max_texts`` texts; of more texts a fixed random sample of that
-    many. A text is in one pair of a kind at most, and pairs of equal texts do not count.
+    All pairs of up to ``max_texts`` texts are compared, in blocks; of more texts, a fixed random sample. A text is in
+    at most one pair of a kind, and pairs of equal texts do not count.
 
     Parameters
     ----------
     before, after : array of shape (n_texts, d)
-        The vectors, each of its own space; d may differ.
+        The vectors before and after training; d may differ.
     labels : sequence, optional
-        The texts' classes; pairs are then told apart by whether they share one.
+        The texts' classes; pairs of one class and of two are then separate kinds.
     n : int, default 10
         Pairs of each kind.
     max_texts : int, default 10_000
-        The most texts whose pairs are all compared.
+        How many texts are compared at most.
 
     Returns
     -------
@@ -84,7 +85,7 @@ def moved_pairs(
     >>> [(pair.kind, pair.left, pair.right) for pair in moved_pairs(before, after, n=1)]
     [('stayed close', 1, 2), ('moved together', 1, 2), ('moved apart', 0, 1)]
     """
-    first, last = _unit(before), _unit(after)
+    first, last = (unit_rows(np.asarray(vectors, dtype=np.float64)) for vectors in (before, after))
     if len(first) != len(last) or (labels is not None and len(labels) != len(first)):
         raise DataError(
             f"before has {len(first)} rows, after {len(last)}, labels "
@@ -120,19 +121,19 @@ def _better(
     inside: NDArray[np.bool_],
     count: int,
 ) -> list[_Found]:
-    """Add a block's best pairs to those known; return the best of all."""
+    """Return the best of the known pairs and those of a block."""
     strength = np.minimum(was, now) if kind == STAYED else (now - was if kind == TOGETHER else was - now)
     strength = np.where(inside, strength, -np.inf)
     top = np.argpartition(strength.ravel(), -min(count, strength.size))[-count:]
     for place in top[np.isfinite(strength.ravel()[top])]:
         i, j = divmod(int(place), strength.shape[1])
-        if kind == STAYED or strength[i, j] > 0:  # what did not move is neither moved together nor apart
+        if kind == STAYED or strength[i, j] > 0:  # a pair that did not move is in neither of the other kinds
             known.append((float(strength[i, j]), int(block[i]), j, float(was[i, j]), float(now[i, j])))
     return sorted(known, key=lambda pair: (-pair[0], pair[1:3]))[:count]
 
 
 def _once(found: list[_Found], n: int) -> list[_Found]:
-    """Take the strongest pairs, each text once."""
+    """Return the strongest pairs, each text once."""
     taken: set[int] = set()
     chosen: list[_Found] = []
     for pair in found:
@@ -140,10 +141,3 @@ def _once(found: list[_Found], n: int) -> list[_Found]:
             taken |= {pair[1], pair[2]}
             chosen.append(pair)
     return chosen
-
-
-def _unit(vectors: ArrayLike) -> NDArray[np.float64]:
-    """Scale rows to length one; a zero row stays zero."""
-    points = np.asarray(vectors, dtype=np.float64)
-    unit: NDArray[np.float64] = points / np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-12)
-    return unit

@@ -1,8 +1,8 @@
 """Quality of a ranking: candidates sorted by score, some of them relevant.
 
 Each query has an array of scores and an array of booleans, of one length; two queries may differ in length.
-Higher scores come first and ties keep the order of the input. A query without a relevant candidate has no
-rank to measure: it is left out of the means and counted.
+Higher scores come first and ties keep the order of the input. A query without a relevant candidate is counted,
+but not part of the means.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Ranking:
     n_queries : int
         Queries that the means are taken over.
     n_skipped : int
-        Queries left out, having no relevant candidate.
+        Queries without a relevant candidate, which are not in the means.
     """
 
     map: float
@@ -53,7 +53,7 @@ def _ranks(query: int, scores: Any, relevant: Any) -> NDArray[np.intp]:
             "pass one score and one boolean per candidate."
         )
     if np.isnan(values).any():
-        raise DataError(f"query {query} has {np.isnan(values).sum()} scores that are NaN; give each a number.")
+        raise DataError(f"query {query} has {np.isnan(values).sum()} scores that are NaN; pass numbers.")
     if not np.isin(marks, (0, 1)).all():
         raise DataError(f"query {query} has relevance marks other than 0 and 1; pass booleans.")
     return np.flatnonzero(marks[np.argsort(-values, kind="stable")]) + 1
@@ -72,7 +72,7 @@ def ranking_scores(scores: Queries, relevant: Queries) -> Ranking:
     Returns
     -------
     Ranking
-        Both means, and how many queries they stand on.
+        Both means, and the number of queries.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def mean_average_precision(scores: Queries, relevant: Queries) -> float:
     scores : sequence of arrays of float
         Per query, the score of each candidate; higher is better.
     relevant : sequence of arrays of bool
-        Per query, whether each candidate is relevant; queries with none are left out.
+        Per query, whether each candidate is relevant; queries with none are ignored.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def mean_reciprocal_rank(scores: Queries, relevant: Queries) -> float:
     scores : sequence of arrays of float
         Per query, the score of each candidate; higher is better.
     relevant : sequence of arrays of bool
-        Per query, whether each candidate is relevant; queries with none are left out.
+        Per query, whether each candidate is relevant; queries with none are ignored.
 
     Returns
     -------

@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001  (Cyrillic letters are meant)
 """Function words of some languages, and which of the languages a corpus is written in."""
 
 from __future__ import annotations

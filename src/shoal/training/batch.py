@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 from torch import Tensor, nn
 
-from shoal.clusterers import Vectors
 from shoal.encoder.tokens import TokenisedTexts, length_groups
 from shoal.errors import DataError
+from shoal.vectors import Vectors
 
 # The views of a text that contrastive methods train on, by number.
 ORIGINAL, LEFT, RIGHT = 0, 1, 2

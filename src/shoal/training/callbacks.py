@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from shoal.clusterers import Vectors
 from shoal.errors import MissingExtraError, ParameterError
 from shoal.training.batch import CorpusViews, VectorCorpus
+from shoal.vectors import Vectors
 
 Record = dict[str, Any]
 

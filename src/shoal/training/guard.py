@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from shoal.clusterers import Vectors, unit_rows
 from shoal.metrics import size_entropy
+from shoal.vectors import Vectors, unit_rows
 
 SAMPLE = 1000
 NEIGHBOURS = 10

@@ -10,8 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from shoal.clusterers import Clusterer, Vectors
+from shoal.clusterers import Clusterer
 from shoal.training.batch import Batch, VectorBatch
+from shoal.vectors import Vectors
 
 
 class Objective(nn.Module):

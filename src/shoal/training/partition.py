@@ -9,7 +9,8 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from shoal.clusterers import Centroids, Vectors, fit_kmeans, squared_distances
+from shoal.clusterers import Centroids, fit_kmeans
+from shoal.vectors import Vectors, squared_distances
 
 
 def kmeans_from(vectors: Vectors, centers: Vectors, max_iter: int = 300) -> Centroids:

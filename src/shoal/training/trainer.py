@@ -13,7 +13,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from shoal.clusterers import Vectors
 from shoal.metrics import inter_cluster_distance, intra_cluster_distance
 from shoal.progress import progress
 from shoal.training.batch import CorpusViews, VectorCorpus
@@ -26,6 +25,7 @@ from shoal.training.randomness import random_states, restore_random_states, seed
 from shoal.training.run_state import RunState
 from shoal.training.sampler import EpochSampler
 from shoal.training.stage import Stage
+from shoal.vectors import Vectors
 
 TEXTS_PER_BLOCK = 4096
 # A loss may overflow once; so many steps in a row that cannot be used mean that the run is lost.

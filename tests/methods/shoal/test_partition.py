@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from shoal.clusterers import SoftmaxHead, mean_log_probabilities, unit_rows
+from shoal.clusterers import SoftmaxHead, mean_log_probabilities
 from shoal.methods.shoal.candidates import Candidates, PartitionOptions, filled, sure_rows, without_empty
 from shoal.methods.shoal.evidence import BALANCED, START, UNEQUAL, Evidence, choose
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.partition import find_partition
 from shoal.metrics import accuracy
+from shoal.vectors import unit_rows
 
 
 def groups(sizes, dimension=20, noise=0.15, seed=0):

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from shoal.encoder.frozen_layers import FrozenLayersEncoder
+from shoal.encoder.last_layers import LastLayersEncoder
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.functional import cluster_kl, mean_pool, nt_xent, student_t, target_distribution
 from shoal.methods.objectives.sccl import SCCLObjective
@@ -100,7 +100,7 @@ class TrainerLoop:
         self.batch_size = batch_size
         encoder: nn.Module = whole
         if trainable_layers is not None:
-            encoder = FrozenLayersEncoder(whole, self.views.tokens, trainable_layers)
+            encoder = LastLayersEncoder(whole, self.views.tokens, trainable_layers)
         self.objective = _objective(encoder, whole.dimension, len(titles))
         self.padding = 0.0
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from torch import Tensor, nn
 
-from shoal.clusterers.base import cluster_means
 from shoal.clustering import Topic
 from shoal.encoder.word_counts import WordCounts
 from shoal.encoder.word_vectors import word_vectors
@@ -20,6 +19,7 @@ from shoal.errors import DataError
 from shoal.functional import bag_nll, gaussian_kl, negative_elbo, topic_words
 from shoal.naming import describe_topics
 from shoal.naming.stop_words import resolve_stop_words
+from shoal.vectors import cluster_means
 
 EXPECTATION, GUMBEL = "expectation", "gumbel"
 # Fewer make no topics.

@@ -8,11 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from shoal.clusterers import Clusterer, Heads, SoftmaxHead, Vectors, cluster_means, fit_kmeans
+from shoal.clusterers import Clusterer, Heads, SoftmaxHead, fit_kmeans
 from shoal.encoder.decoder import SentenceDecoder
 from shoal.functional import target_distribution
 from shoal.methods.objectives.denoising import DenoisingObjective
 from shoal.training import Batch, best_kmeans, kmeans_from
+from shoal.vectors import Vectors, cluster_means
 
 # Where the targets Q of a stage come from.
 NOWHERE, KMEANS, HEAD = "nowhere", "kmeans", "head"

@@ -7,10 +7,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import mse_loss
 
-from shoal.clusterers import Centroids, Clusterer, Vectors, fit_kmeans
+from shoal.clusterers import Centroids, Clusterer, fit_kmeans
 from shoal.encoder.auto_encoder import AutoEncoder
 from shoal.functional import kmeans_term, nearest_center, running_centers
 from shoal.training import Objective, VectorBatch
+from shoal.vectors import Vectors
 
 # What a centre's count begins with, if its cluster has as many texts. The paper does not say. With a large count the
 # centres hardly move; with a small one they jump to the first batch's means.

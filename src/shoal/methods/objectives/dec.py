@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
-from shoal.clusterers import Clusterer, StudentT, Vectors, fit_kmeans
+from shoal.clusterers import Clusterer, StudentT, fit_kmeans
 from shoal.functional import cluster_kl, student_t, target_distribution
 from shoal.training import Objective, VectorBatch
+from shoal.vectors import Vectors
 
 
 class DECObjective(Objective):

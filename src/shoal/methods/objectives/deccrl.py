@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from shoal.clusterers import Clusterer, StudentT, Vectors, fit_kmeans
+from shoal.clusterers import Clusterer, StudentT, fit_kmeans
 from shoal.functional import cluster_kl, cross_view_contrast, student_t, target_distribution
 from shoal.methods.objectives.cluster_topics import LatentReconstruction, TopicReconstruction
 from shoal.training import LEFT, ORIGINAL, RIGHT, Batch, Objective, kmeans_from
+from shoal.vectors import Vectors
 
 
 class InstanceObjective(Objective):

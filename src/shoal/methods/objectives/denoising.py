@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from shoal.clusterers import Clusterer, Vectors, fit_kmeans
+from shoal.clusterers import Clusterer, fit_kmeans
 from shoal.encoder.decoder import SentenceDecoder
 from shoal.encoder.noise import delete_tokens
 from shoal.training import Batch, Objective, best_kmeans, kmeans_from
+from shoal.vectors import Vectors
 
 
 class DenoisingObjective(Objective):

@@ -6,12 +6,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from shoal.clusterers import Clusterer, StudentT, Vectors, fit_kmeans
+from shoal.clusterers import Clusterer, StudentT, fit_kmeans
 from shoal.encoder.masked_head import MaskedHead
 from shoal.encoder.masking import MaskedReading, Masking, read_masked
 from shoal.encoder.token_states import TokenStatesEncoder
 from shoal.functional import cluster_kl, masked_cross_entropy, student_t, target_distribution
 from shoal.training import Batch, Objective
+from shoal.vectors import Vectors
 
 
 class _OnMaskedTexts(Objective):

@@ -8,9 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from shoal.clusterers import Clusterer, StudentT, Vectors, fit_kmeans
+from shoal.clusterers import Clusterer, StudentT, fit_kmeans
 from shoal.functional import cluster_kl, nt_xent, student_t, target_distribution
 from shoal.training import LEFT, ORIGINAL, RIGHT, Batch, Objective, best_kmeans, kmeans_from
+from shoal.vectors import Vectors
 
 CLUSTER_LOSSES = ("original", "pairs", "alternative1", "alternative2")
 

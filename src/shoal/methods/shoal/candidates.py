@@ -10,7 +10,6 @@ import torch
 from numpy.typing import NDArray
 
 from shoal.clusterers import (
-    Vectors,
     average_linkage_labels,
     cosine_silhouette,
     fit_softmax,
@@ -20,13 +19,13 @@ from shoal.clusterers import (
     smoothed,
     smoothing_matrix,
     transport_steps,
-    unit_rows,
 )
 from shoal.functional import sinkhorn
 from shoal.methods.shoal.evidence import BALANCED, Evidence
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.regrouping import Labels, links_between, regrouped
 from shoal.metrics import modularity
+from shoal.vectors import Vectors, unit_rows
 
 # Steps that move the borders of the linkage's clusters to where the centres are, sizes kept.
 BORDER_SCHEDULE = (1.0,) * 3

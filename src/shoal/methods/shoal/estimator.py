@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
-from shoal.clusterers import Heads, Vectors, cluster_means, fit_softmax, unit_rows
-from shoal.encoder.representation import Frozen, make_representation
+from shoal.clusterers import Heads, fit_softmax
+from shoal.encoder.representation import CachedEncoder, make_representation
 from shoal.encoder.tokens import tokenise
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.encoder.word_view import WordView
@@ -40,6 +40,7 @@ from shoal.methods.shoal.teaching import TeacherObjective
 from shoal.parameters import FLAG, Limit, declared, number, one_of, parameter, whole
 from shoal.training import CorpusViews, Stage
 from shoal.training.options import TRAINING
+from shoal.vectors import Vectors, cluster_means, unit_rows
 
 _MEAN = "mean.safetensors"
 # How often the partition teaches the encoder.
@@ -75,9 +76,9 @@ class Shoal(TextClusterer):
     Attributes
     ----------
     outcome_ : dict
-        ``choice``: ``reason`` (a sentence), ``branch`` (what the answer began as), ``smoothing`` (trust in the neighbour
-        graph, 0 to 1) and ``weighed``, the evidence for each partition that was considered. ``stages``: what became of
-        the rounds of fine-tuning, none if there was none.
+        ``choice``: ``reason`` (a sentence), ``branch`` (what the answer began as), ``smoothing`` (trust in the
+        neighbour graph, 0 to 1) and ``weighed``, the evidence for each partition that was considered. ``stages``: what
+        became of the rounds of fine-tuning, none if there was none.
 
     Examples
     --------
@@ -143,8 +144,8 @@ class Shoal(TextClusterer):
     )
     n_init: int = N_INIT.but(
         4,
-        "Starts of k-means for each of the smoothings, the best of which by evidence is kept. Not every start ends in a "
-        "good place.",
+        "Starts of k-means for each of the smoothings, the best of which by evidence is kept. Not every start ends "
+        "in a good place.",
     )
     temperature: float = parameter(
         0.05, "Of cosines in the transport; that of the built-in encoder's own training.", number(above=0)
@@ -161,7 +162,7 @@ class Shoal(TextClusterer):
     batch_size: int = TRAINING["batch_size"].but(128)
     epochs: int = TRAINING["epochs"].but(
         1,
-        "Passes over the texts in each round. One is enough to pull clusters apart; several harden the teacher's errors.",
+        "Passes over the texts in each round. One pulls clusters apart; several harden the teacher's errors.",
     )
     max_steps: int | None = TRAINING["max_steps"].but(meaning="The most steps of a round.")
     trainable_layers: str | int = TRAINING["trainable_layers"].but(2)
@@ -221,7 +222,7 @@ class Shoal(TextClusterer):
     ) -> tuple[dict[str, Any], Features, Partition]:
         """Let the partition teach the encoder, round after round; return the outcome, new features and partition."""
         rows, texts = corpus.rows, cast(list[str], corpus.rows.texts)
-        encoder = cast(TransformerEncoder, cast(Frozen, self.representation_).encoder)
+        encoder = cast(TransformerEncoder, cast(CachedEncoder, self.representation_).encoder)
         distinct = features.rows(corpus.first)
         options = training_options(self, context.draw_seed())
 
@@ -252,14 +253,14 @@ class Shoal(TextClusterer):
         outcome = run_stages(self, tokens, stages, options, context, texts).outcome
         if any(stage["kept_step"] for stage in outcome["stages"]):
             started = time.perf_counter()
-            self.representation_ = Frozen(encoder, self.cache)  # another encoder now, by its fingerprint too
+            self.representation_ = CachedEncoder(encoder, self.cache)  # another encoder now, by its fingerprint too
             features = self._features(rows, represent(self, self.representation_, rows), corpus.first)
             found = self._partition(features.rows(corpus.first), np.random.RandomState(options.seed))
             context.log("cluster again", started, reason=found.reason)
         return outcome, features, found
 
     def _features(self, rows: Rows, encoded: Vectors, distinct: NDArray[np.int64] | None = None) -> Features:
-        """Return the features of some rows; without texts there is no word. In a fit, ``distinct`` rows give the mean."""
+        """Return the features of some rows, by words if there are texts; ``distinct`` rows of a fit give the mean."""
         if distinct is not None:
             self.mean_ = encoded[distinct].mean(axis=0)
         meaning = unit_rows(encoded - self.mean_).astype(np.float32)

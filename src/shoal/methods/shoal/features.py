@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from shoal.clusterers import Vectors, graph_of, nearest_neighbours, unit_rows
+from shoal.clusterers import graph_of, nearest_neighbours
+from shoal.vectors import Vectors, unit_rows
 
 
 @dataclass(frozen=True)

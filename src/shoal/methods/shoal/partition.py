@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from shoal.clusterers import Vectors, fit_spherical_kmeans
+from shoal.clusterers import fit_spherical_kmeans
 from shoal.methods.shoal.candidates import Candidates, PartitionOptions, filled
 from shoal.methods.shoal.evidence import START, UNEQUAL, Evidence, balanced_branch, choose
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.regrouping import Labels
+from shoal.vectors import Vectors
 
 # What regrouping may cost of the distinctness, and co-training, which makes heads agree, of the strength.
 STEP_COST = 0.02
@@ -73,7 +74,8 @@ def find_partition(
        among those that cost the silhouette little.
     2. Clusters of unequal sizes, by linkage on the smoothed rows, are taken if they are about as distinct or more:
        strong, and held together with their nearest by few neighbours. They are then regrouped.
-    3. One round of co-training between meaning and words. This step and regrouping are kept unless their evidence is weaker.
+    3. One round of co-training between meaning and words. It is kept unless its evidence is weaker, and so is
+       regrouping.
     4. If k-means by meaning alone has the stronger evidence after all, it is the answer.
 
     Parameters

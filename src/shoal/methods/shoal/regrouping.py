@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags, triu
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from shoal.clusterers import membership
+from shoal.vectors import membership
 
 Labels = NDArray[np.int64]
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from shoal.clusterers import Vectors, unit_rows
 from shoal.functional import cluster_kl
 from shoal.methods.shoal.candidates import sure_rows
 from shoal.methods.shoal.partition import Partition
 from shoal.training import Batch, Objective
+from shoal.vectors import Vectors, unit_rows
 
 Teach = Callable[[Vectors, np.random.RandomState], Partition]
 

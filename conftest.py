@@ -1,4 +1,4 @@
-"""Every test runs without a network and with a cache of its own."""
+"""Every test and doctest runs without a network and with a cache of its own; what loads the built-in model is slow."""
 
 from __future__ import annotations
 
@@ -9,12 +9,43 @@ from itertools import count
 
 import pytest
 import torch
+from _pytest.doctest import DoctestItem
 
 # Read once, when the libraries are imported.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 _CACHE_NUMBERS = count()
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the doctests that load the built-in model ``slow``: a docstring cannot do so itself."""
+    for item in items:
+        if isinstance(item, DoctestItem) and _loads_the_builtin_model(item):
+            item.add_marker("slow")
+
+
+def _loads_the_builtin_model(item: DoctestItem) -> bool:
+    """Tell by the source: it loads the model by name, or fits a method without choosing a representation."""
+    source = "".join(example.source for example in item.dtest.examples)
+    fits = "methods" in item.path.parts and ".fit(" in source and "representation=" not in source
+    return fits or 'load("builtin"' in source
+
+
+@pytest.fixture(autouse=True)
+def _builtin_model_only_if_slow(request, monkeypatch):
+    """Fail a test that loads the built-in model without being marked ``slow``."""
+    if request.node.get_closest_marker("slow") is None:
+        from shoal.encoder import backbone
+
+        def source_of(name: str) -> str:
+            source = original(name)
+            if name == backbone.BUILTIN:
+                pytest.fail("this loads the built-in model: mark it slow, or use tiny_backbone")
+            return source
+
+        original = backbone.source_of
+        monkeypatch.setattr(backbone, "source_of", source_of)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,0 +1,40 @@
+"""What the commands that read and write tables share: their options, and where a result goes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.errors import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+TextColumn = Annotated[str | None, typer.Option("--text", help="The column with the texts; needed if several fit.")]
+Encoding = Annotated[str | None, typer.Option("--encoding", help="The file's encoding; detected by default.")]
+Format = Annotated[str | None, typer.Option("--format", help="The file's format; by default from its name or content.")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", help="Where the table goes: csv, tsv, jsonl, parquet, …; csv to stdout by default."),
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite/--no-overwrite", help="Replace the output if it exists.")]
+Json = Annotated[bool, typer.Option("--json/--no-json", help="Print the result as one JSON object.")]
+
+
+def require_free(out: Path | None, overwrite: bool) -> None:
+    """Refuse a file that exists, before any work is done."""
+    if out is not None and out.exists() and not overwrite:
+        raise DataError(f"{out} exists; pass --overwrite to replace it, or another --out.")
+
+
+def write_result(table: pl.DataFrame, out: Path | None, *, as_json: bool) -> None:
+    """Write a table to ``out``, or to standard output unless JSON goes there."""
+    from shoal.corpus import write_table
+
+    if out is not None:
+        write_table(table, out)
+    elif not as_json:
+        sys.stdout.write(table.write_csv())
