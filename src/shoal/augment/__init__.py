@@ -16,7 +16,7 @@ from shoal.augment.spec import AUGMENTERS, make_augmenter
 from shoal.augment.virtual import VirtualAugmentation
 from shoal.augment.word_deletion import WordDeletion
 from shoal.augment.wordnet import WordNetSubstitution
-from shoal.word_space import WordSpace
+from shoal.text.word_space import WordSpace
 
 __all__ = [
     "AUGMENTERS",

@@ -36,7 +36,7 @@ from shoal.encoder.representation import Frozen, make_representation
 from shoal.encoder.token_states import POOLINGS
 from shoal.encoder.tokens import tokenise
 from shoal.encoder.transformer import LONG_TEXTS, TransformerEncoder
-from shoal.encoder.word_view import WordView
+from shoal.encoder.word_statistics import WordStatistics as WordView
 from shoal.errors import ParameterError
 from shoal.methods.checks import check_choices, check_counts, check_positive
 from shoal.methods.inputs import Rows

@@ -13,8 +13,8 @@ from scipy import sparse
 
 from shoal.errors import DataError, ParameterError
 from shoal.naming.keywords import TermCounts, cluster_keywords, count_terms
-from shoal.naming.stop_words import resolve_stop_words
-from shoal.naming.words import terms
+from shoal.naming.terms import terms
+from shoal.text.stop_words import resolve_stop_words
 
 _KEYWORDS_IN_NAME = 3
 _EXAMPLE_IN_NAME = 40

@@ -12,7 +12,8 @@ from itertools import pairwise, takewhile
 import numpy as np
 from scipy import sparse
 
-from shoal.naming.words import is_unspaced, terms, units
+from shoal.naming.terms import terms
+from shoal.text.words import characters, is_unspaced
 
 _ENDING = re.compile("|s|es|e|ed|d|ers?|r|ings?|en|n|ern|em|ung|ungen|ments?|ions?|ations?|ors?|al|ly|y")
 _SHORTEST_STEM = 4
@@ -180,9 +181,9 @@ class _Candidate:
         self.ends: tuple[str, ...] = ()
         # Pairs of characters stand for words where none are marked, so that overlapping terms share parts.
         if is_unspaced(spelling):
-            characters = units(spelling)
-            self.ends = (characters[0], characters[-1])
-            self.parts = ["".join(pair) for pair in pairwise(characters)] or characters
+            single = characters(spelling)
+            self.ends = (single[0], single[-1])
+            self.parts = ["".join(pair) for pair in pairwise(single)] or single
         else:
             self.parts = _key(spelling).split(" ")
 

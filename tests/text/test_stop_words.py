@@ -1,7 +1,7 @@
 import pytest
 
 from shoal.errors import ParameterError
-from shoal.naming.stop_words import STOP_WORDS, languages, resolve_stop_words
+from shoal.text.stop_words import STOP_WORDS, languages, resolve_stop_words
 
 SENTENCES = {
     "en": "Why does the engine not start when it is cold?",
