@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 from scipy.sparse import csr_matrix
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -90,6 +93,38 @@ def test_saved_and_loaded_it_gives_the_same_vectors(texts, tmp_path, corpus):
     again = WordStatistics.load(tmp_path)
     np.testing.assert_array_equal(again.encode(known), words.encode(known))
     np.testing.assert_array_equal(again.tfidf(known).toarray(), words.tfidf(known).toarray())
+
+
+@pytest.mark.parametrize(
+    ("content", "idf", "components", "new", "weights", "vectors"),
+    [
+        (
+            {"pairs": False, "terms": ["bread", "c++", "oven", "pointer"]},
+            [1.5, 1.5, 1.0, 2.0],
+            [[0.0, 0.75], [0.5, 0.0], [0.0, 0.5], [0.75, 0.25]],
+            ["C++ c++ Pointer", "Bread, oven?", "unheard"],
+            [[0, 0.785640836, 0, 0.618682861], [0.832050323, 0, 0.554700196, 0], [0, 0, 0, 0]],
+            [[0.984094918, 0.177643418], [0, 1], [0, 0]],
+        ),
+        (
+            {"pairs": True, "terms": ["天气", "水果"]},
+            [1.0, 2.0],
+            [[1.0, 0.0], [0.5, 0.5]],
+            ["天气水果", "水果", "鱼"],
+            [[0.447213590, 0.894427180], [0, 1], [0, 0]],
+            [[0.894427240, 0.447213620], [0.707106769, 0.707106769], [0, 0]],
+        ),
+        ({"pairs": False, "terms": []}, [], np.zeros((0, 1)), ["fish"], np.zeros((1, 0)), [[0]]),
+    ],
+    ids=["words", "pairs", "empty"],
+)
+def test_a_file_of_an_earlier_version_gives_what_it_gave(tmp_path, content, idf, components, new, weights, vectors):
+    (tmp_path / "word_view.json").write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    arrays = {"idf": np.array(idf, np.float32), "components": np.array(components, np.float32)}
+    save_file(arrays, tmp_path / "word_view.safetensors")
+    words = WordStatistics.load(tmp_path)
+    np.testing.assert_allclose(words.tfidf(new).toarray(), weights, rtol=1e-6)
+    np.testing.assert_allclose(words.encode(new), vectors, rtol=1e-6)
 
 
 def test_languages_without_spaces_are_read_by_pairs_of_characters():
