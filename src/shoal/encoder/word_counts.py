@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import CountVectorizer
 
+from shoal.clusterers import unit_rows
 from shoal.errors import DataError, ParameterError
 from shoal.text.tfidf import inverse_document_frequency, tfidf
 
@@ -77,8 +78,10 @@ class WordCounts:
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (len(texts), number of words); a text without a known word is the zero vector."""
         counts = self.count(texts)
-        vectors: NDArray[np.float32] = (tfidf(counts, self.idf_) if self.tfidf else counts).toarray()
-        return vectors
+        if not self.tfidf:
+            return np.asarray(counts.toarray())
+        # Scaled here: scikit-learn's own rounds otherwise, and k-means then ends elsewhere than in published results.
+        return unit_rows(tfidf(counts, self.idf_, norm=None).toarray())
 
     def save(self, folder: Path) -> None:
         """Write the vocabulary into ``folder``."""

@@ -134,11 +134,9 @@ def _overlap(counts: TermCounts, labels: np.ndarray, chosen: list[dict[int, floa
     """Weight of the keywords a text holds, over the root of its length so that long texts do not win."""
     term = np.array([term for own in chosen for term in own], dtype=np.int64)
     weight = np.array([weight for own in chosen for weight in own.values()], dtype=np.float64)
-    cluster = np.repeat(np.arange(len(chosen)), [len(own) for own in chosen])
-    weights = sparse.csr_matrix((weight, (term, cluster)), shape=(counts.matrix.shape[1], len(chosen)))
-    held = sparse.csr_matrix((counts.matrix > 0) @ weights)
-    one_hot = sparse.csr_matrix((np.ones(len(labels)), labels, np.arange(len(labels) + 1)), shape=held.shape)
-    score = np.asarray(held.multiply(one_hot).sum(axis=1), dtype=np.float64).ravel()
+    ends = np.cumsum([0, *map(len, chosen)])
+    weights = sparse.csr_matrix((weight, term, ends), shape=(len(chosen), counts.matrix.shape[1])).sorted_indices()
+    score = np.asarray((counts.matrix > 0).multiply(weights[labels]).sum(axis=1), dtype=np.float64).ravel()
     length = np.asarray(counts.matrix.sum(axis=1), dtype=np.float64).ravel()
     return score / np.sqrt(np.maximum(length, 1.0))
 

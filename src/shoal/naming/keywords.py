@@ -49,7 +49,7 @@ def count_terms(texts: Sequence[str], stop_words: AbstractSet[str] = frozenset()
     texts : sequence of str
         The texts.
     stop_words : set of str
-        Case-folded words to leave out.
+        Case-folded words to omit.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def cluster_keywords(
     """Choose the keywords of each cluster.
 
     Terms are ranked by class-based TF-IDF. A term must occur in two texts of the cluster, unless the cluster
-    has fewer than four texts or no such term. A keyword that only repeats another one is left out: an
+    has fewer than four texts or no such term. A keyword that only repeats another one is omitted: an
     inflected form, or of "support vector" and "vector" the one that tells more.
 
     Parameters

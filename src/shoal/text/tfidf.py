@@ -23,8 +23,10 @@ def inverse_document_frequency(counts: csr_matrix) -> NDArray[np.float32]:
     return weights
 
 
-def tfidf(counts: csr_matrix, idf: NDArray[np.float32], *, sublinear: bool = False) -> csr_matrix:
-    """Return tf · idf, or (1 + ln tf) · idf where ``sublinear``, with rows of length one or zero.
+def tfidf(
+    counts: csr_matrix, idf: NDArray[np.float32], *, sublinear: bool = False, norm: str | None = "l2"
+) -> csr_matrix:
+    """Return tf · idf, or (1 + ln tf) · idf where ``sublinear``; rows have length one or zero unless ``norm=None``.
 
     Examples
     --------
@@ -33,6 +35,6 @@ def tfidf(counts: csr_matrix, idf: NDArray[np.float32], *, sublinear: bool = Fal
     """
     if not counts.nnz:  # scikit-learn refuses a matrix without rows or columns
         return counts
-    weights = TfidfTransformer(sublinear_tf=sublinear)
+    weights = TfidfTransformer(sublinear_tf=sublinear, norm=norm)
     weights.idf_ = idf
     return csr_matrix(weights.transform(counts))
