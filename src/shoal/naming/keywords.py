@@ -71,7 +71,7 @@ def count_terms(texts: Sequence[str], stop_words: AbstractSet[str] = frozenset()
     spellings = list(spelling_ids)
     term_ids: dict[str, int] = {}
     term_of = np.array([term_ids.setdefault(_key(s), len(term_ids)) for s in spellings], dtype=np.int64)
-    of_spelling = np.frombuffer(columns, dtype=np.int64) if columns else np.zeros(0, dtype=np.int64)
+    of_spelling = np.array(columns, dtype=np.int64)
 
     frequency = np.bincount(of_spelling, minlength=len(spellings))
     by_preference = np.lexsort((np.arange(len(spellings)), -frequency, term_of))

@@ -1,13 +1,13 @@
 """The splitter: every place that cuts a text into words calls one of these three functions.
 
-They share what a letter, a mark and a script are, and differ in what they keep together, because they have
-different readers:
+They share their letters, marks and scripts, and differ in what they keep together, because they serve different
+purposes:
 
 - :func:`pieces`, for counting. Two texts are alike when they share a piece, so "well-known" is two of them.
 - :func:`words`, for people: keywords, names, function words. "well-known", "don't" and "node.js" stay whole,
   addresses are omitted.
-- :func:`split_words`, for changing a text: all that stands between two spaces is one word, so that another
-  word fits in its place.
+- :func:`split_words`, for changing a text, and for the word vectors that choose what to put in: all that stands
+  between two spaces is one word, with its place, so that another word fits there.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ def _marks(first: int, last: int) -> str:
 
 # Vowel signs and accents, which Python's \w omits: without them Hindi or pointed Arabic falls to pieces.
 _MARKS = _marks(0x0300, 0xFFFF)
+# Those of rare scripts, and variation selectors. Pieces end at them: saved terms were counted that way.
 _RARE_MARKS = _marks(0x10000, 0x1FFFF) + "\U000e0100-\U000e01ef"
 # Scripts written without spaces: Thai and Lao, Burmese, Khmer, Han.
 _UNSPACED = (
