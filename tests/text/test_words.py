@@ -1,4 +1,8 @@
+import unicodedata
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shoal.text.words import is_unspaced, pieces, split_words, words
 
@@ -86,3 +90,25 @@ def test_marks_belong_to_the_word_they_end(mark):
 
 def test_a_mark_without_a_letter_is_no_word():
     assert words("❤️ \u0301 x") == ["x"]
+
+
+def is_letter_or_mark(character):
+    return character.isalnum() or unicodedata.category(character).startswith("M")
+
+
+@given(st.text(st.one_of(st.characters(), st.sampled_from("a_.'- \t\u3000\u0301\U00011100"))))
+def test_split_words_are_runs_between_spaces_without_what_surrounds_them(text):
+    found = split_words(text)
+    assert [text[word.start : word.end] for word in found] == [word.text for word in found]
+    inside = {place for word in found for place in range(word.start, word.end)}
+    for word in found:
+        assert is_letter_or_mark(word.text[0])
+        assert is_letter_or_mark(word.text[-1])
+        assert not any(map(str.isspace, word.text))
+    assert not any(is_letter_or_mark(character) for place, character in enumerate(text) if place not in inside)
+
+
+@given(st.text())
+def test_pieces_hold_every_letter(text):
+    letters = [character for character in text if character.isalnum() or character == "_"]
+    assert [character for piece in pieces(text) for character in piece if character in letters] == letters
