@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "shoal"
 # Each room may import from the rooms that stand in a lower row, and from its own.
 ROWS = [
     {"errors", "_version", "cache", "progress", "surroundings"},
-    {"corpus", "clustering", "run_folder", "word_space", "demo_texts", "vectors"},
+    {"corpus", "clustering", "run_folder", "text", "demo_texts", "vectors", "parameters"},
     {"functional", "metrics", "naming", "clusterers", "report"},
     {"encoder", "augment"},
     {"training"},

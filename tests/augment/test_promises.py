@@ -8,7 +8,7 @@ import pytest
 from shoal.augment import AUGMENTERS, AugmentReport, Compose, MarianRoundTrip, make_augmenter
 from shoal.augment.words import n_changes
 from shoal.errors import ParameterError
-from shoal.word_space import split_words
+from shoal.text.words import split_words
 
 TEXTS = [
     "the red car drives fast on a road every day",

@@ -48,6 +48,14 @@ def test_saved_and_loaded_it_counts_the_same(tmp_path, tfidf):
     np.testing.assert_array_equal(WordCounts.load(tmp_path).encode(TEXTS), counts.encode(TEXTS))
 
 
+def test_a_file_of_an_earlier_version_gives_what_it_gave(tmp_path):
+    idf = "[1.4054651260375977, 1.0, 1.4054651260375977]"
+    content = f'{{"tfidf": true, "terms": ["blue", "fish", "red"], "idf": {idf}}}'
+    (tmp_path / "vocabulary.json").write_text(content, encoding="utf-8")
+    found = WordCounts.load(tmp_path).encode(["Fish fish red a", "blue", "unheard"])
+    np.testing.assert_allclose(found, [[0, 0.818180203, 0.574961901], [1, 0, 0], [0, 0, 0]], rtol=1e-6)
+
+
 def test_texts_without_words_are_refused():
     with pytest.raises(DataError, match="the 2 texts hold no word of two letters or more; use"):
         WordCounts().fit(["a", "?"])

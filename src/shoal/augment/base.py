@@ -17,7 +17,7 @@ import numpy as np
 from shoal.augment.words import n_changes, splice
 from shoal.errors import ParameterError
 from shoal.progress import progress
-from shoal.word_space import Word, split_words
+from shoal.text.words import Word, split_words
 
 
 class Augmenter(ABC):

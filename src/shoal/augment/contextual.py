@@ -18,7 +18,7 @@ from shoal.augment.base import WordAugmenter
 from shoal.augment.pretrained import load_pretrained, pretrained_identity
 from shoal.augment.words import match_case, n_changes, splice
 from shoal.errors import ParameterError
-from shoal.word_space import Word, split_words
+from shoal.text.words import Word, split_words
 
 _WORD_START_MARKERS = ("Ġ", "▁")  # of byte-level BPE and of sentencepiece
 

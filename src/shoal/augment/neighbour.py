@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from shoal.augment.base import WordAugmenter
 from shoal.augment.words import match_case, n_changes, splice
 from shoal.errors import ParameterError
+from shoal.text.word_space import WordSpace
+from shoal.text.words import Word, split_words
 from shoal.vectors import unit_rows
-from shoal.word_space import Word, WordSpace, split_words
 
 Encode = Callable[[list[str]], NDArray[np.floating]]
 

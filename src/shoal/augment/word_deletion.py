@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.augment.base import WordAugmenter
 from shoal.augment.words import n_changes
-from shoal.word_space import split_words
+from shoal.text.words import split_words
 
 
 class WordDeletion(WordAugmenter):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shoal.word_space import Word
+from shoal.text.words import Word
 
 
 def n_changes(n_words: int, strength: float) -> int:
@@ -67,7 +67,7 @@ def splice(text: str, replacements: Mapping[Word, str]) -> str:
 
     Examples
     --------
-    >>> from shoal.word_space import split_words
+    >>> from shoal.text.words import split_words
     >>> red, car = split_words("a red car!")[1:]
     >>> splice("a red car!", {car: "auto", red: "crimson"})
     'a crimson auto!'

@@ -12,7 +12,7 @@ from shoal.encoder.word_counts import WordCounts
 from shoal.methods.base import TextClusterer
 from shoal.metrics import npmi_coherence
 from shoal.naming import c_tf_idf
-from shoal.naming.stop_words import resolve_stop_words
+from shoal.text.stop_words import resolve_stop_words
 
 N_WORDS = 10
 

@@ -13,7 +13,7 @@ from safetensors.numpy import load_file, save_file
 
 from shoal.encoder.word_vectors import word_vectors
 from shoal.errors import ParameterError
-from shoal.word_space import split_words
+from shoal.text.words import split_words
 
 _WORDS, _ARRAYS = "words.json", "word_vectors.safetensors"
 

@@ -12,7 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import DataError, MissingExtraError
-from shoal.word_space import WordSpace, split_words
+from shoal.text.word_space import WordSpace
+from shoal.text.words import split_words
 
 CORPUS, WORD2VEC, GLOVE = "corpus", "word2vec", "glove"
 # A few thousand short texts are little data for skip-gram: more passes than gensim's five.

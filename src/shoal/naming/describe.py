@@ -13,8 +13,8 @@ from scipy import sparse
 
 from shoal.errors import DataError, ParameterError
 from shoal.naming.keywords import TermCounts, cluster_keywords, count_terms
-from shoal.naming.stop_words import resolve_stop_words
-from shoal.naming.words import terms
+from shoal.naming.terms import terms
+from shoal.text.stop_words import resolve_stop_words
 
 _KEYWORDS_IN_NAME = 3
 _EXAMPLE_IN_NAME = 40
@@ -134,11 +134,9 @@ def _overlap(counts: TermCounts, labels: np.ndarray, chosen: list[dict[int, floa
     """Weight of the keywords a text holds, over the root of its length so that long texts do not win."""
     term = np.array([term for own in chosen for term in own], dtype=np.int64)
     weight = np.array([weight for own in chosen for weight in own.values()], dtype=np.float64)
-    cluster = np.repeat(np.arange(len(chosen)), [len(own) for own in chosen])
-    weights = sparse.csr_matrix((weight, (term, cluster)), shape=(counts.matrix.shape[1], len(chosen)))
-    held = sparse.csr_matrix((counts.matrix > 0) @ weights)
-    one_hot = sparse.csr_matrix((np.ones(len(labels)), labels, np.arange(len(labels) + 1)), shape=held.shape)
-    score = np.asarray(held.multiply(one_hot).sum(axis=1), dtype=np.float64).ravel()
+    ends = np.cumsum([0, *map(len, chosen)])
+    weights = sparse.csr_matrix((weight, term, ends), shape=(len(chosen), counts.matrix.shape[1])).sorted_indices()
+    score = np.asarray((counts.matrix > 0).multiply(weights[labels]).sum(axis=1), dtype=np.float64).ravel()
     length = np.asarray(counts.matrix.sum(axis=1), dtype=np.float64).ravel()
     return score / np.sqrt(np.maximum(length, 1.0))
 

@@ -12,7 +12,8 @@ from itertools import pairwise, takewhile
 import numpy as np
 from scipy import sparse
 
-from shoal.naming.words import is_unspaced, terms, units
+from shoal.naming.terms import terms
+from shoal.text.words import characters, is_unspaced
 
 _ENDING = re.compile("|s|es|e|ed|d|ers?|r|ings?|en|n|ern|em|ung|ungen|ments?|ions?|ations?|ors?|al|ly|y")
 _SHORTEST_STEM = 4
@@ -48,7 +49,7 @@ def count_terms(texts: Sequence[str], stop_words: AbstractSet[str] = frozenset()
     texts : sequence of str
         The texts.
     stop_words : set of str
-        Case-folded words to leave out.
+        Case-folded words to omit.
 
     Returns
     -------
@@ -70,7 +71,7 @@ def count_terms(texts: Sequence[str], stop_words: AbstractSet[str] = frozenset()
     spellings = list(spelling_ids)
     term_ids: dict[str, int] = {}
     term_of = np.array([term_ids.setdefault(_key(s), len(term_ids)) for s in spellings], dtype=np.int64)
-    of_spelling = np.frombuffer(columns, dtype=np.int64) if columns else np.zeros(0, dtype=np.int64)
+    of_spelling = np.array(columns, dtype=np.int64)
 
     frequency = np.bincount(of_spelling, minlength=len(spellings))
     by_preference = np.lexsort((np.arange(len(spellings)), -frequency, term_of))
@@ -125,7 +126,7 @@ def cluster_keywords(
     """Choose the keywords of each cluster.
 
     Terms are ranked by class-based TF-IDF. A term must occur in two texts of the cluster, unless the cluster
-    has fewer than four texts or no such term. A keyword that only repeats another one is left out: an
+    has fewer than four texts or no such term. A keyword that only repeats another one is omitted: an
     inflected form, or of "support vector" and "vector" the one that tells more.
 
     Parameters
@@ -180,9 +181,9 @@ class _Candidate:
         self.ends: tuple[str, ...] = ()
         # Pairs of characters stand for words where none are marked, so that overlapping terms share parts.
         if is_unspaced(spelling):
-            characters = units(spelling)
-            self.ends = (characters[0], characters[-1])
-            self.parts = ["".join(pair) for pair in pairwise(characters)] or characters
+            single = characters(spelling)
+            self.ends = (single[0], single[-1])
+            self.parts = ["".join(pair) for pair in pairwise(single)] or single
         else:
             self.parts = _key(spelling).split(" ")
 

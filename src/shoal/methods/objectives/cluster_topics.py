@@ -18,7 +18,7 @@ from shoal.encoder.word_vectors import word_vectors
 from shoal.errors import DataError
 from shoal.functional import bag_nll, gaussian_kl, negative_elbo, topic_words
 from shoal.naming import describe_topics
-from shoal.naming.stop_words import resolve_stop_words
+from shoal.text.stop_words import resolve_stop_words
 from shoal.vectors import cluster_means
 
 EXPECTATION, GUMBEL = "expectation", "gumbel"

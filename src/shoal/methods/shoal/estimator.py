@@ -22,7 +22,7 @@ from shoal.clusterers import Heads, fit_softmax
 from shoal.encoder.representation import CachedEncoder, make_representation
 from shoal.encoder.tokens import tokenise
 from shoal.encoder.transformer import TransformerEncoder
-from shoal.encoder.word_view import WordView
+from shoal.encoder.word_statistics import WordStatistics
 from shoal.errors import ParameterError
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import FitContext, outcome_of, saved_outcome
@@ -178,9 +178,9 @@ class Shoal(TextClusterer):
         self._check_corpus(corpus)
         self.representation_, encoded = fit_representation(self, context, self._representation_options())
         started = time.perf_counter()
-        self.words_: WordView | None = None
+        self.words_: WordStatistics | None = None
         if self.words and rows.texts is not None:
-            self.words_ = WordView(n_components=self.word_dimensions).fit(rows.texts)
+            self.words_ = WordStatistics(n_components=self.word_dimensions).fit(rows.texts)
         features = self._features(rows, encoded, corpus.first)
         found = self._partition(features.rows(corpus.first), context.rng)
         context.start_labels = found.start[corpus.copies]
@@ -303,7 +303,7 @@ class Shoal(TextClusterer):
 
     def _restore(self, folder: Path, config: dict[str, Any]) -> None:
         self.representation_ = restore_representation(self, folder, config, self._representation_options())
-        self.words_ = WordView.load(folder) if config["knows_words"] else None
+        self.words_ = WordStatistics.load(folder) if config["knows_words"] else None
         self.memory_ = Memory.load(folder)
         self.mean_ = load_file(folder / _MEAN)["mean"]
         self.outcome_ = saved_outcome(config["outcome"])

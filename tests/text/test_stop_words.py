@@ -1,7 +1,9 @@
+from importlib.resources import files
+
 import pytest
 
 from shoal.errors import ParameterError
-from shoal.naming.stop_words import STOP_WORDS, languages, resolve_stop_words
+from shoal.text.stop_words import STOP_WORDS, languages, resolve_stop_words
 
 SENTENCES = {
     "en": "Why does the engine not start when it is cold?",
@@ -59,3 +61,18 @@ def test_own_words_and_none():
 def test_another_string_is_an_error_that_names_the_choices():
     with pytest.raises(ParameterError, match=r'stop_words="english".*"auto", None or a list'):
         resolve_stop_words("english", [])
+
+
+def test_one_file_per_language_and_one_word_per_line():
+    folder = files("shoal.text.stop_words")
+    lists = {file.name.removesuffix(".txt"): file for file in folder.iterdir() if file.name.endswith(".txt")}
+    assert set(lists) == {*STOP_WORDS, "zh"}
+    sizes = {"en": 259, "de": 216, "fr": 200, "es": 207, "it": 207, "pt": 211, "nl": 162, "ru": 127, "zh": 45}
+    for code, file in lists.items():
+        listed = file.read_text(encoding="utf-8").splitlines()
+        assert len(listed) == len(set(listed)) == sizes[code]
+        assert all(word == word.strip().casefold() != "" for word in listed)
+
+
+def test_chinese_function_words_are_always_omitted():
+    assert {"的", "可以"} <= resolve_stop_words("auto", []) == resolve_stop_words("auto", ["机器学习"])

@@ -1,12 +1,7 @@
-"""Words where they stand in a text, and the space in which a corpus's own words live.
-
-The space: positive PMI and a truncated SVD (Levy, Goldberg and Dagan, 2015).
-"""
+"""A corpus's own word vectors: positive PMI and a truncated SVD (Levy, Goldberg and Dagan, 2015)."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,49 +12,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.extmath import randomized_svd
 
+from shoal.text.words import split_words
+
 _MOST_WORDS = 20_000  # beyond it come words too rare for a sound neighbourhood
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word and where it stands: ``text[start:end]``."""
-
-    start: int
-    end: int
-    text: str
-
-
-def split_words(text: str) -> list[Word]:
-    """Find the words of a text: the runs between spaces without the punctuation around them.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    list of Word
-
-    Examples
-    --------
-    >>> [word.text for word in split_words("Don't panic, (C++) fans - ok?")]
-    ["Don't", 'panic', 'C', 'fans', 'ok']
-    """
-    words = []
-    for run in re.finditer(r"\S+", text):
-        start, end = run.span()
-        while start < end and not _is_word_character(text[start]):
-            start += 1
-        while start < end and not _is_word_character(text[end - 1]):
-            end -= 1
-        if start < end:
-            words.append(Word(start, end, text[start:end]))
-    return words
-
-
-def _is_word_character(character: str) -> bool:
-    """Letters and digits, and the combining marks that belong to them in many scripts."""
-    return character.isalnum() or unicodedata.category(character).startswith("M")
 
 
 @dataclass(frozen=True)
@@ -89,7 +44,7 @@ class WordSpace:
         window : int
             Two words stand together when at most this many places apart.
         min_count : int
-            Rarer words are left out.
+            Rarer words are omitted.
 
         Returns
         -------

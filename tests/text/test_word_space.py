@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from shoal.word_space import WordSpace, _cooccurrence, _positive_pmi
+from shoal.text.word_space import WordSpace, _cooccurrence, _positive_pmi
 
 TEXTS = ["red car drives fast", "red auto drives fast", "hot tea tastes good", "hot coffee tastes good"] * 3
 

@@ -1,0 +1,1 @@
+"""Texts as words: the splitter, TF-IDF, stop words and a corpus's own word vectors."""

@@ -1,0 +1,135 @@
+"""The splitter: every place that cuts a text into words calls one of these three functions.
+
+They share their letters, marks and scripts, and differ in what they keep together, because they serve different
+purposes:
+
+- :func:`pieces`, for counting. Two texts are alike when they share a piece, so "well-known" is two of them.
+- :func:`words`, for people: keywords, names, function words. "well-known", "don't" and "node.js" stay whole,
+  addresses are omitted.
+- :func:`split_words`, for changing a text, and for the word vectors that choose what to put in: all that stands
+  between two spaces is one word, with its place, so that another word fits there.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+
+def _marks(first: int, last: int) -> str:
+    """List the combining marks from one code point to another."""
+    return "".join(mark for mark in map(chr, range(first, last + 1)) if unicodedata.category(mark)[0] == "M")
+
+
+# Vowel signs and accents, which Python's \w omits: without them Hindi or pointed Arabic falls to pieces.
+_MARKS = _marks(0x0300, 0xFFFF)
+# Those of rare scripts, and variation selectors. Pieces end at them: saved terms were counted that way.
+_RARE_MARKS = _marks(0x10000, 0x1FFFF) + "\U000e0100-\U000e01ef"
+# Scripts written without spaces: Thai and Lao, Burmese, Khmer, Han.
+_UNSPACED = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    r"\U00020000-\U0003ffff"
+)
+_FIRST_UNSPACED = "\u0e00"
+_HIRAGANA = r"\u3041-\u309f"
+_KATAKANA = r"\u30a1-\u30fa\u30fc-\u30ff"
+
+_PIECE = re.compile(rf"\.?\w[\w{_MARKS}]*[+#]*")
+
+# Most characters are below the first mark, and a look at all the marks is slow.
+_LETTER_OR_MARK = rf"(?:[^\W_]|(?![\x00-\u02ff])[{_MARKS}{_RARE_MARKS}])"
+_BETWEEN_SPACES = re.compile(rf"{_LETTER_OR_MARK}(?:\S*{_LETTER_OR_MARK})?")
+
+_SPACED = rf"[^\W_{_UNSPACED}{_HIRAGANA}{_KATAKANA}]"
+_LETTERS = rf"{_SPACED}(?:{_SPACED}+|[{_MARKS}]+)*"
+# What may stand inside a word: well-known, don't, snake_case, node.js (not "end.Next"), PL/SQL, R&D.
+_JOINT = r"(?:[-\u2010\u2011_]|'(?!(?i:s)\b)|\.(?![A-Z][a-z])|(?<=[A-Z])[/&](?=[A-Z]+(?![+#\w])))"
+_WORD_OR_BREAK = re.compile(
+    r"https?://\S+|www\.\S+|[\w.+-]{1,64}@\S+\.\w+|&#?\w+;"  # addresses and entities say little
+    # l'homme, dell'arte
+    r"|\b(?i:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|dell|all|nell|sull|dall|un|gl)'(?=\w{2}|[ay]\b)"
+    r"|(?<=\w)'(?i:s)\b"  # the shop's
+    rf"|([{_KATAKANA}]+|[{_UNSPACED}]+|(?:(?<![\w.)])\.(?=[^\W\d_]))?{_LETTERS}(?:{_JOINT}{_LETTERS})*(?:\+\+|\#)?)"
+    r"|\S"
+)
+_LONGEST_WORD = 40
+_CHARACTER = re.compile(rf"[{_UNSPACED}][{_MARKS}]*")
+
+
+class Word(NamedTuple):
+    """A word and its place in a text: ``text[start:end]``."""
+
+    start: int
+    end: int
+    text: str
+
+
+def pieces(text: str) -> list[str]:
+    """Cut a text into runs of letters, digits, underscores and marks, for counting.
+
+    A full stop before a piece and plus and hash signs after it belong to it.
+
+    Examples
+    --------
+    >>> pieces("don't use .NET, well-known C++")
+    ['don', 't', 'use', '.NET', 'well', 'known', 'C++']
+    """
+    return _PIECE.findall(text)
+
+
+def split_words(text: str) -> list[Word]:
+    """Find the runs between spaces, without the punctuation around them.
+
+    Examples
+    --------
+    >>> [word.text for word in split_words("Don't panic, (C++) fans - ok?")]
+    ["Don't", 'panic', 'C', 'fans', 'ok']
+    """
+    return [Word(*found.span(), found[0]) for found in _BETWEEN_SPACES.finditer(text)]
+
+
+def words(text: str) -> list[str]:
+    """Cut a text into what people call words, in their own spelling.
+
+    Names such as ``c++``, ``C#``, ``.NET``, ``node.js`` and ``PL/SQL`` stay whole, and so do hyphens and
+    apostrophes inside a word; the English ``'s`` and the French or Italian article before an apostrophe go.
+    A run of Han characters, or of Thai, Lao, Burmese or Khmer, is one word here. Omitted are hiragana, which
+    mostly writes Japanese grammar, web and mail addresses, and words of more than 40 characters.
+
+    Examples
+    --------
+    >>> words("C++ or C#? The shop's node.js isn't well-known.")
+    ['C++', 'or', 'C#', 'The', 'shop', 'node.js', "isn't", 'well-known']
+    >>> words("L’économie d'État"), words("机器学习!"), words("データを分析する")
+    (['économie', 'État'], ['机器学习'], ['データ', '分析'])
+    """
+    return [word for word in words_and_breaks(text) if word]
+
+
+def words_and_breaks(text: str) -> list[str]:
+    """Cut a text as :func:`words` does, with "" wherever something other than white space parts two words.
+
+    Examples
+    --------
+    >>> words_and_breaks("red door, window")
+    ['red', 'door', '', 'window']
+    """
+    found: list[str] = _WORD_OR_BREAK.findall(unicodedata.normalize("NFC", text).replace("\u2019", "'"))
+    return [word if len(word) <= _LONGEST_WORD or is_unspaced(word) else "" for word in found]
+
+
+def is_unspaced(word: str) -> bool:
+    """Tell whether ``word`` is in a script that writes no spaces between words."""
+    return word >= _FIRST_UNSPACED and _CHARACTER.match(word) is not None
+
+
+def characters(word: str) -> list[str]:
+    """Cut a word of an unspaced script into characters, each with its marks.
+
+    Examples
+    --------
+    >>> characters("機械"), len(characters("ที่"))
+    (['機', '械'], 1)
+    """
+    return _CHARACTER.findall(word)
