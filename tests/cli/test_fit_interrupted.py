@@ -20,7 +20,7 @@ class TestInterruption:
         [
             (KeyboardInterrupt(), 130, "Interrupted."),
             (OSError(28, "No space left on device"), 1, "Error: [Errno 28] No space left on device"),
-            (RuntimeError("odd"), 1, "Unexpected error: RuntimeError: odd\nThis is a defect of Shoal"),
+            (RuntimeError("odd"), 1, "Unexpected error: RuntimeError: odd\nThis is a bug in Shoal"),
         ],
     )
     def test_leaves_nothing(self, shoal, tickets, tmp_path, monkeypatch, error, code, message):
