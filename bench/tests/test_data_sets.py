@@ -21,7 +21,7 @@ def test_declared_facts_are_whole(data_set):
     assert data_set.n_texts > data_set.n_classes > 1
     assert data_set.title
     assert data_set.licence
-    assert data_set.home
+    assert data_set.source
     assert set(data_set.papers) <= {"sccl", "clusterbert", "deccrl", "mlm-dec"}
     assert data_set.papers
 

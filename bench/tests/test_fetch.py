@@ -1,4 +1,4 @@
-"""Fetching, from a server on this machine that has made-up files in the form of each home."""
+"""Fetching, from a server on this machine that has made-up files in the form of each source."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from shoal_bench import fetch as fetching
 from shoal_bench.cli import fetch as fetch_command
 from shoal_bench.data_sets import DATA_SETS
 from shoal_bench.fetch import as_tsv, fetch
-from shoal_bench.sources import HOMES, sentences
+from shoal_bench.sources import READERS, sentences
 
 
 class Site:
@@ -44,7 +44,7 @@ class Site:
 
 @pytest.fixture
 def site(monkeypatch):
-    """A server, the homes moved there, and no time lost between attempts."""
+    """A server, the sources moved there, and no time lost between attempts."""
     content = Site()
 
     class Handler(BaseHTTPRequestHandler):
@@ -63,9 +63,9 @@ def site(monkeypatch):
     thread.start()
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setattr(fetching, "_PAUSES_SECONDS", (0.0, 0.0, 0.0))
-    for name, home in HOMES.items():
-        urls = tuple(f"http://127.0.0.1:{server.server_port}{urlsplit(url).path}" for url in home.urls)
-        monkeypatch.setitem(HOMES, name, replace(home, urls=urls))
+    for name, data_set in DATA_SETS.items():
+        urls = tuple(f"http://127.0.0.1:{server.server_port}{urlsplit(url).path}" for url in data_set.urls)
+        monkeypatch.setitem(DATA_SETS, name, replace(data_set, urls=urls))
     yield content
     server.shutdown()
     server.server_close()
@@ -73,7 +73,7 @@ def site(monkeypatch):
 
 
 def paths(name: str) -> list[str]:
-    return [urlsplit(url).path for url in HOMES[name].urls]
+    return [urlsplit(url).path for url in DATA_SETS[name].urls]
 
 
 def declare(monkeypatch, name: str, rows: list[tuple[str, str]]) -> bytes:
@@ -104,7 +104,7 @@ LINES = "".join(
 )
 SAYS = r"he said \"fish\"\n\nnever"
 
-# name: (files at home, the rows they mean)
+# name: (files as published, the rows they mean)
 FORMS = {
     "stackoverflow": (
         ["\ufeffHow to fish?\nWhat é a\tcod \r\n\n".encode(), b"18\n3\n1\n"],
@@ -166,13 +166,14 @@ FORMS = {
 FORMS |= dict.fromkeys(("googlenews_ts", "googlenews_t", "googlenews_s"), FORMS["tweet"])
 
 
-def test_every_data_set_has_a_home_and_a_form_here():
-    assert set(HOMES) == set(DATA_SETS) == set(FORMS)
+def test_every_data_set_has_a_reader_and_a_form_here():
+    assert set(DATA_SETS) == set(FORMS)
+    assert {data_set.reader for data_set in DATA_SETS.values()} == set(READERS)
 
 
-@pytest.mark.parametrize("name", HOMES)
-def test_homes_are_pinned_to_a_commit(name):
-    for url in HOMES[name].urls:
+@pytest.mark.parametrize("name", DATA_SETS)
+def test_sources_are_pinned_to_a_commit(name):
+    for url in DATA_SETS[name].urls:
         assert url.startswith(("https://raw.githubusercontent.com/", "https://codeload.github.com/"))
         assert any(len(part) == 40 and set(part) <= set("0123456789abcdef") for part in url.split("/"))
 
@@ -252,7 +253,7 @@ def test_what_is_going_on_is_told(site, monkeypatch):
     site.put("/x", b"12345", 503)
     monkeypatch.setattr(fetching, "_CHUNK_BYTES", 3)
     told = []
-    url = HOMES["tweet"].urls[0].partition("/jackyin12")[0] + "/x"
+    url = DATA_SETS["tweet"].urls[0].partition("/jackyin12")[0] + "/x"
     assert fetching._download(url, "tweet", told.append) == b"12345"
     assert told == ["HTTP Error 503: Service Unavailable; again in 0 s", "0.0 MB", "0.0 MB"]
 
@@ -273,7 +274,7 @@ def test_a_body_that_breaks_off_is_no_data(site, tmp_path):
 
 def test_nobody_there(tmp_path, monkeypatch):
     monkeypatch.setattr(fetching, "_PAUSES_SECONDS", ())
-    monkeypatch.setitem(HOMES, "tweet", replace(HOMES["tweet"], urls=("http://127.0.0.1:9/Tweet",)))
+    monkeypatch.setitem(DATA_SETS, "tweet", replace(DATA_SETS["tweet"], urls=("http://127.0.0.1:9/Tweet",)))
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     with pytest.raises(DataError, match="check the connection"):
         fetch(["tweet"], tmp_path)
@@ -331,7 +332,7 @@ def test_sentences(line, parts):
 
 @pytest.fixture
 def command(site, monkeypatch, tmp_path):
-    """The command alone, with two data sets at their homes."""
+    """The command alone, with two data sets published."""
     app = typer.Typer()
     app.command(epilog=fetch_command.EXAMPLES)(fetch_command.fetch)
     for name in ("tweet", "agnews"):
@@ -360,7 +361,7 @@ def test_the_command_says_what_it_did_as_json(command, tmp_path):
 
 def test_all_means_every_data_set(command, tmp_path):
     answer = command("all")
-    assert isinstance(answer.exception, DataError)  # the others are not at their homes here
+    assert isinstance(answer.exception, DataError)  # the others are not published here
     assert "agnews" in answer.stderr
 
 

@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 from shoal import metrics
+from shoal.cache import cache_folder
+from shoal.encoder.transformer import TransformerEncoder
+from shoal.encoder.vector_cache import Encoded
 from shoal.methods import find_method
 from shoal_bench import measure as module
 from shoal_bench.cell import Cell
@@ -58,6 +61,46 @@ def test_encoding_is_timed_only_when_the_vectors_are_not_kept_yet(backbone, text
     assert first["scores"] == second["scores"]
     uncached = Cell("kmeans", {"n_clusters": 3, "n_init": 1, "backbone": backbone, "cache": False}, "topics", None, 0)
     assert measure(uncached, texts)["encode_seconds"] is None, "it is then part of the fit"
+
+
+@pytest.mark.parametrize("method", ["kmeans", "shoal", "dec"])
+def test_the_fit_never_encodes_its_texts_whether_the_cache_was_warm_or_not(method, backbone, texts, monkeypatch):
+    """So that its seconds do not depend on what earlier runs have left in the cache."""
+    sizes = []
+    encode = TransformerEncoder.encode
+
+    def counted(self, texts):
+        sizes.append(len(texts))
+        return encode(self, texts)
+
+    monkeypatch.setattr(TransformerEncoder, "encode", counted)
+    few = {"max_steps": 2, "pretrain_epochs": 1} if method == "dec" else {}
+    cell = Cell(method, {"n_clusters": 3, "backbone": backbone, **few}, "topics", None, 0)
+    cold, warm = measure(cell, texts), measure(cell, texts)
+    assert sizes == [60], "once, before the first fit"
+    assert cold["encode_seconds"] > 0
+    assert warm["encode_seconds"] is None
+    assert cold["starts_from_vectors"] is warm["starts_from_vectors"] is True
+    assert cold["scores"] == warm["scores"]
+
+
+def test_a_fit_finds_nothing_in_the_cache_but_its_vectors(backbone, texts, monkeypatch):
+    found = []
+    method = type(find_method("kmeans")(n_clusters=3))
+    fit = method.fit
+
+    def looked(self, *args, **kwargs):
+        folder = cache_folder()
+        found.append(sorted(str(file.relative_to(folder).parent) for file in folder.rglob("*") if file.is_file()))
+        return fit(self, *args, **kwargs)
+
+    monkeypatch.setattr(method, "fit", looked)
+    before = cache_folder()
+    (before / "augmented").mkdir(parents=True)
+    (before / "augmented" / "of-an-earlier-run").write_text("x")
+    measure(Cell("kmeans", {"n_clusters": 3, "n_init": 1, "backbone": backbone}, "topics", None, 0), texts)
+    assert found == [["vectors"]]
+    assert cache_folder() == before
 
 
 def test_the_trace_of_a_training(trained, texts):
@@ -155,7 +198,6 @@ def test_pairs_are_compared_before_training(trained):
 
 
 def test_a_histogram_by_hand(backbone):
-    from shoal.encoder.transformer import TransformerEncoder
     from shoal.training import CorpusViews
 
     encoder = TransformerEncoder.load(backbone, max_length=16).eval()
@@ -179,7 +221,8 @@ def test_a_peer_gets_texts_and_the_vectors_of_kmeans_and_its_outliers_are_one_cl
         return {"labels": found, "seconds": 1.5, "peak_memory_mb": 20.0, "versions": {"tool": "1.0"}}
 
     monkeypatch.setattr(peers, "run_peer", stand_in)
-    monkeypatch.setattr(module, "_encoded", lambda params, texts: (np.ones((len(texts), 4), np.float32), 0.5))
+    vectors = Encoded(np.ones((60, 4), np.float32), 0)
+    monkeypatch.setattr(module, "_encoded", lambda params, texts: module._Encoded("key", vectors, 0.5))
     cell = Cell(None, {"n_clusters": 3}, "topics", None, 0, peer="tool")
     facts = measure(cell, texts)
     assert asked == {"cell": cell.as_dict(), "n": 60, "shape": (60, 4)}

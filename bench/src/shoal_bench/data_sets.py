@@ -1,8 +1,9 @@
 """The data sets of the papers: what they are, where they are looked for, and which rows a sample takes.
 
-A data set is a file ``NAME.tsv.gz`` in the folder that ``SHOAL_DATA`` names: a header line ``label<TAB>text``, then
-one text a line, no quoting. The known ones are checked against the sha256 of their *uncompressed* content; any other
-file of that form in the folder is a data set too, unchecked. No data comes with Shoal.
+A data set is a file ``NAME.tsv.gz`` in the folder that ``SHOAL_DATA`` names, or else in ``data`` of the cache folder: a
+header line ``label<TAB>text``, then one text per line, no quoting. Those that ``data_sets.toml`` declares are checked
+against the sha256 of their *uncompressed* content; any other file of that form in the folder is a data set too,
+unchecked. No data comes with Shoal.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import gzip
 import hashlib
 import io
 import os
+import tomllib
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +23,6 @@ from numpy.typing import NDArray
 from shoal.cache import cache_folder
 from shoal.corpus import Corpus
 from shoal.errors import DataError
-
-_NO_LICENCE = "none stated; for evaluation only, not to be passed on"
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,18 @@ class DataSet:
         Of the uncompressed file.
     title : str
         Its name for people.
-    licence, home : str
-        What is known of its licence, and where it comes from.
+    licence, source : str
+        What is known of its licence, and who publishes it.
     papers : tuple of str
         Who reports figures on it: sccl, clusterbert, deccrl, mlm-dec.
     metrics : tuple of str
         The scores that they report.
     remark : str
         How it differs from what the papers used, where that is known.
+    urls : tuple of str
+        The published files.
+    reader, classes : str
+        How :mod:`shoal_bench.sources` makes rows of them, and the names of their numbered classes.
     """
 
     name: str
@@ -55,10 +59,13 @@ class DataSet:
     sha256: str
     title: str = ""
     licence: str = ""
-    home: str = ""
+    source: str = ""
     papers: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ("acc", "nmi")
     remark: str = ""
+    urls: tuple[str, ...] = ()
+    reader: str = ""
+    classes: str = ""
 
     def file(self, folder: Path | None = None) -> Path:
         """Return where its file is looked for."""
@@ -156,7 +163,7 @@ def is_present(name: str, folder: Path | None = None) -> bool:
 
 
 def _read(file: Path) -> LabelledTexts:
-    """Read a file; rows without text are left out."""
+    """Read a file; rows without text are omitted."""
     name = file.name.removesuffix(".tsv.gz")
     try:
         content = gzip.decompress(file.read_bytes())
@@ -181,149 +188,12 @@ def _read(file: Path) -> LabelledTexts:
     )
 
 
-_STC2 = "GitHub jacoxu/STC2 (Xu et al. 2015, 2017)"
-_GSDMM = "GitHub jackyin12/GSDMM (Yin and Wang)"
-_UNDAMAGED = (
-    "The papers used a copy in which words are cut at the letter pairs lt and gt; this is the authors' own, undamaged "
-    "text, so scores differ a little."
-)
+def _declared() -> dict[str, DataSet]:
+    """Read ``data_sets.toml``."""
+    declared = tomllib.loads(Path(__file__).with_name("data_sets.toml").read_text(encoding="utf-8"))
+    for facts in declared.values():
+        facts |= {key: tuple(value) for key, value in facts.items() if isinstance(value, list)}
+    return {name: DataSet(name=name, **facts) for name, facts in declared.items()}
 
-DATA_SETS: dict[str, DataSet] = {
-    data_set.name: data_set
-    for data_set in (
-        DataSet(
-            name="agnews",
-            n_texts=8_000,
-            n_classes=4,
-            sha256="1c9a767c019c9ae5037d899b9e308e66f852255acb3e344c950a990ced680403",
-            title="AgNews",
-            licence=_NO_LICENCE,
-            home="GitHub rashadulrakib/short-text-clustering-enhancement (Rakib et al. 2020)",
-            papers=("sccl", "clusterbert", "deccrl"),
-            remark="2,000 texts of each class, already lower-cased and without stop words, digits and punctuation.",
-        ),
-        DataSet(
-            name="searchsnippets",
-            n_texts=12_340,
-            n_classes=8,
-            sha256="963aede578afa4742705d67707c19131c85775d19e226647445ef61b6a70d8aa",
-            title="SearchSnippets",
-            licence=_NO_LICENCE,
-            home=_STC2,
-            papers=("sccl", "clusterbert"),
-            remark="Keywords only: lower-cased, without stop words and punctuation.",
-        ),
-        DataSet(
-            name="stackoverflow",
-            n_texts=20_000,
-            n_classes=20,
-            sha256="6b073edd6a7ace01d7a4b6fe4060c9de72816ff5ea1b358284bf3fe75f3cfcb9",
-            title="StackOverflow",
-            licence=_NO_LICENCE + "; Kaggle to be acknowledged",
-            home=_STC2,
-            papers=("sccl", "clusterbert", "deccrl"),
-            remark="Raw titles.",
-        ),
-        DataSet(
-            name="biomedical",
-            n_texts=20_000,
-            n_classes=20,
-            sha256="93aad402f584ada9d530e947d1e627bf5d9749080ca258c21fe73a5ae378968d",
-            title="Biomedical",
-            licence=_NO_LICENCE,
-            home=_STC2,
-            papers=("sccl", "clusterbert", "deccrl"),
-            remark="Lower-cased, without punctuation.",
-        ),
-        DataSet(
-            name="googlenews_ts",
-            n_texts=11_109,
-            n_classes=152,
-            sha256="402b926561887910238d68896ed7aa5ed6ddb35df7d4b3a9b950acfab845d468",
-            title="GoogleNews-TS",
-            licence=_NO_LICENCE,
-            home=_GSDMM,
-            papers=("sccl",),
-            remark="Titles and snippets. " + _UNDAMAGED,
-        ),
-        DataSet(
-            name="googlenews_t",
-            n_texts=11_108,
-            n_classes=152,
-            sha256="b1ecc2d02af7cd2b09f7e720ae3466d23742cd8d293dc60b921d8723d4edf79a",
-            title="GoogleNews-T",
-            licence=_NO_LICENCE,
-            home=_GSDMM,
-            papers=("sccl", "clusterbert"),
-            remark="Titles; one empty text is left out. " + _UNDAMAGED,
-        ),
-        DataSet(
-            name="googlenews_s",
-            n_texts=11_108,
-            n_classes=152,
-            sha256="17a11e019ff2ddd855923e618955a17f7e2f39ed67f15aa27af5fe4e0d1c3288",
-            title="GoogleNews-S",
-            licence=_NO_LICENCE,
-            home=_GSDMM,
-            papers=("sccl",),
-            remark="Snippets; one empty text is left out. " + _UNDAMAGED,
-        ),
-        DataSet(
-            name="tweet",
-            n_texts=2_472,
-            n_classes=89,
-            sha256="5a149e6cd0a7e82a6cf3f69632ca29db0c1397bde1e36ad70b7832d1fcaab491",
-            title="Tweet",
-            licence=_NO_LICENCE,
-            home=_GSDMM,
-            papers=("sccl",),
-            remark="Lower-cased, without stop words and punctuation; some classes have a single text.",
-        ),
-        DataSet(
-            name="bbc_sentences",
-            n_texts=21_788,
-            n_classes=5,
-            sha256="75fa1cfbac365886d36f18287e6d62e63e50493df1a982a1df5f49368a249405",
-            title="BBC sentences",
-            licence="the BBC's articles, offered for non-commercial research only",
-            home="BBC News 2004-2005 (Greene and Cunningham 2006)",
-            papers=("clusterbert",),
-            remark="The first ten sentences of each article; how ClusterBERT came to its 22,000 is not known.",
-        ),
-        DataSet(
-            name="trec6",
-            n_texts=5_452,
-            n_classes=6,
-            sha256="bf0fe017501e30d390f5f0c0b6b65378f0f4b0d5caa70d90ea100812d0716ffe",
-            title="TREC-6",
-            licence="none stated",
-            home="TREC questions, training part (Li and Roth 2002)",
-            papers=("mlm-dec",),
-            metrics=("purity",),
-        ),
-        DataSet(
-            name="dbpedia",
-            n_texts=10_000,
-            n_classes=14,
-            sha256="f6fc5130f79c618acb0253651e382f3c3cf55982506c7e85a5ca03f89ea2eead",
-            title="DBpedia",
-            licence="CC BY-SA and GFDL (DBpedia)",
-            home="DBpedia-14 by way of GitHub J-zin/DHIM",
-            papers=("mlm-dec",),
-            metrics=("purity",),
-            remark="10,000 abstracts as in the paper, but not the paper's own draw.",
-        ),
-        DataSet(
-            name="yelp",
-            n_texts=5_995,
-            n_classes=5,
-            sha256="b4e0d3ab9e6c57ff7b02c627beb2fbc31383c04d2e45602c79ac369aeaf03b3a",
-            title="Yelp",
-            licence="Yelp's own terms",
-            home="Yelp Review Full (Zhang et al. 2015), in parts from two GitHub repositories",
-            papers=("mlm-dec",),
-            metrics=("purity",),
-            remark="5,995 reviews; the paper has 10,000.",
-        ),
-    )
-}
+
+DATA_SETS: dict[str, DataSet] = _declared()

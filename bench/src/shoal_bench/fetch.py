@@ -1,4 +1,4 @@
-"""Fetching the data sets from their public homes, for machines that reach them.
+"""Fetching the data sets from where they are published.
 
 No data comes with Shoal. What is fetched is converted to ``NAME.tsv.gz`` and compared with the declared checksum, so
 that a figure measured anywhere was measured on the same texts.
@@ -25,7 +25,7 @@ from shoal.cache import write_atomically
 from shoal.errors import DataError
 from shoal.progress import progress
 from shoal_bench.data_sets import DATA_SETS
-from shoal_bench.sources import HOMES, cleaned
+from shoal_bench.sources import cleaned, rows_of
 
 # The pauses before another attempt; one more attempt than there are pauses.
 _PAUSES_SECONDS = (1.0, 4.0, 16.0)
@@ -74,12 +74,12 @@ def fetch(names: Sequence[str], folder: Path, tell: Callable[[Fetched], None] = 
     Raises
     ------
     DataError
-        If there is no such data set, its home cannot be reached, or what lies there is not what was declared; the
+        If there is no such data set, its source cannot be reached, or what is there is not what was declared; the
         converted file is then kept beside it as ``NAME.tsv.gz.bad``.
     """
     for name in names:
-        if name not in HOMES:
-            raise DataError(f"there is no data set {name!r} to fetch; the names are {', '.join(HOMES)}.")
+        if name not in DATA_SETS:
+            raise DataError(f"there is no data set {name!r} to fetch; the names are {', '.join(DATA_SETS)}.")
     fetched = []
     for name in names:
         file = DATA_SETS[name].file(folder)
@@ -92,7 +92,7 @@ def fetch(names: Sequence[str], folder: Path, tell: Callable[[Fetched], None] = 
 
 
 def as_tsv(rows: Iterable[tuple[str, str]]) -> bytes:
-    r"""Return rows as the content of a data set's file; rows without text are left out.
+    r"""Return rows as the content of a data set's file; rows without text are omitted.
 
     Examples
     --------
@@ -112,17 +112,17 @@ def _is_declared(file: Path, name: str) -> bool:
 
 
 def _downloaded(name: str) -> list[bytes]:
-    """Return the contents of the files at a data set's home."""
+    """Return the contents of a data set's published files."""
     contents = []
-    with progress(f"Fetching {name}", total=len(HOMES[name].urls), unit="files") as bar:
-        for url in HOMES[name].urls:
+    with progress(f"Fetching {name}", total=len(DATA_SETS[name].urls), unit="files") as bar:
+        for url in DATA_SETS[name].urls:
             contents.append(_download(url, name, partial(bar.advance, 0)))
             bar.advance(1)
     return contents
 
 
 def _download(url: str, name: str, tell: Callable[[str], None]) -> bytes:
-    """Return what lies at an address, after some attempts if need be."""
+    """Return what is at an address, after some attempts if need be."""
     reason: Exception | None = None
     for pause in (*_PAUSES_SECONDS, None):
         try:
@@ -144,7 +144,7 @@ def _download(url: str, name: str, tell: Callable[[str], None]) -> bytes:
 
 
 def _content(url: str, tell: Callable[[str], None]) -> bytes:
-    """Read what lies at an address, and tell how far it has come."""
+    """Read what is at an address, and tell how far it has come."""
     content = b""
     with urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as answer:
         announced = int(answer.headers.get("Content-Length") or 0)
@@ -159,12 +159,12 @@ def _content(url: str, tell: Callable[[str], None]) -> bytes:
 def _converted(name: str, contents: Sequence[bytes]) -> bytes:
     """Return the uncompressed content of the data set's file."""
     try:
-        return as_tsv(HOMES[name].rows(contents))
+        return as_tsv(rows_of(DATA_SETS[name], contents))
     except (ValueError, LookupError, TypeError, EOFError, OSError, csv.Error, tarfile.TarError, zlib.error) as reason:
         kind = "not JSON, " if isinstance(reason, json.JSONDecodeError) else ""
         raise DataError(
-            f"data set {name!r}: what lies at {HOMES[name].urls[0]} is not in the form that was expected "
-            f"({kind}{type(reason).__name__}: {reason}); its home may have changed."
+            f"data set {name!r}: what is at {DATA_SETS[name].urls[0]} is not in the form that was expected "
+            f"({kind}{type(reason).__name__}: {reason}); its source may have changed."
         ) from reason
 
 
@@ -179,5 +179,5 @@ def _keep(content: bytes, file: Path, name: str) -> None:
     write_atomically(bad, packed)
     raise DataError(
         f"data set {name!r}: the fetched content has the sha256 {found}, but {declared} was declared; figures on it "
-        f"could not be compared, so it is kept as {bad} only. Has its home changed?"
+        f"could not be compared, so it is kept as {bad} only. Has its source changed?"
     )

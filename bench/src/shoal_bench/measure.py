@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from shoal.training import Callback, CorpusViews, VectorCorpus
 from shoal_bench.cell import Cell
 from shoal_bench.data_sets import LabelledTexts
 from shoal_bench.maps import text_map
+from shoal_bench.private_cache import private_cache
 from shoal_bench.snapshots import MAPS, START, Snapshots
 from shoal_bench.topics import topic_facts
 
@@ -70,26 +71,30 @@ def with_outliers_as_cluster(labels: ArrayLike) -> NDArray[np.int64]:
 
 
 def _measure_method(cell: Cell, data: LabelledTexts, scored: LabelledTexts) -> dict[str, Any]:
-    """Fit a method of Shoal on texts, and sort those to be scored, which may be others."""
+    """Fit a method of Shoal on texts, and predict those to be scored, which may be others."""
     model = find_method(cell.method or "")(**cell.params, random_state=cell.seed)
-    encode_seconds = None
-    if "representation" in model.get_params():
-        _, encode_seconds = _encoded(model.get_params(), data.texts)
-    snapshots = Snapshots(model, data, cell.extras)
-    trace = Trace(data.labels, snapshots, maps=MAPS in cell.extras)
-    model.fit(data.texts, callbacks=[trace])
-    seconds = round(trace.seconds(), 3)
-    outcome = getattr(model, "outcome_", None)
-    if trace.looks:
-        snapshots.take(trace.looks[-1]["stage"], model.transform(data.texts), model.labels_)
+    params = model.get_params()
+    encoded = _encoded(params, data.texts)
+    with private_cache(params.get("backbone")):
+        if encoded is not None:
+            cached_vectors(encoded.key, lambda: encoded.content)
+        snapshots = Snapshots(model, data, cell.extras)
+        trace = Trace(data.labels, snapshots, maps=MAPS in cell.extras)
+        model.fit(data.texts, callbacks=[trace])
+        seconds = round(trace.seconds(), 3)
+        outcome = getattr(model, "outcome_", None)
+        if trace.looks:
+            snapshots.take(trace.looks[-1]["stage"], model.transform(data.texts), model.labels_)
+        labels = model.labels_ if scored is data else model.predict(scored.texts)
     return {
-        "labels": model.labels_ if scored is data else model.predict(scored.texts),
+        "labels": labels,
         "fitted_scores": None if scored is data else scores(data.labels, model.labels_),
         "start_scores": None if outcome is None else scores(data.labels, model.start_labels_),
         "seconds": seconds,
         "stages": snapshots.stages,
         "extras": snapshots.found(),
-        "encode_seconds": encode_seconds,
+        "encode_seconds": None if encoded is None else encoded.seconds,
+        "starts_from_vectors": encoded is not None,
         "outcome": outcome,
         "trace": trace.looks,
         "pair_similarity": trace.pair_similarity,
@@ -101,24 +106,31 @@ def _measure_peer(cell: Cell, data: LabelledTexts) -> dict[str, Any]:
     """Run a foreign tool on the texts and on the vectors that our own `kmeans` has of them."""
     from shoal_bench.peers import run_peer
 
-    vectors, encode_seconds = _encoded(find_method("kmeans").defaults(), data.texts)
+    encoded = _encoded(find_method("kmeans").defaults(), data.texts)
+    vectors, seconds = (None, None) if encoded is None else (encoded.content.vectors, encoded.seconds)
     answer = run_peer(cell.as_dict(), data.texts, data.labels, vectors)
-    return {**answer, "encode_seconds": encode_seconds}
+    return {**answer, "encode_seconds": seconds, "starts_from_vectors": True}
 
 
-def _encoded(params: dict[str, Any], texts: Sequence[str]) -> tuple[Vectors | None, float | None]:
-    """Put the vectors of a frozen encoder into the cache before the clock of the fit starts.
+class _Encoded(NamedTuple):
+    """Vectors by their key in the vector cache, and what encoding took; None if the cache had them."""
 
-    Returns
-    -------
-    vectors : ndarray or None
-        None if the representation learns from the texts, or keeps no vectors.
-    seconds : float or None
-        What encoding took; None if the cache had them.
+    key: str
+    content: Encoded
+    seconds: float | None
+
+
+def _encoded(params: dict[str, Any], texts: Sequence[str]) -> _Encoded | None:
+    """Return the vectors that a method with these parameters takes from the cache; None if it takes none.
+
+    They are made before the clock of the fit starts. A method that keeps vectors has the parameter ``cache``; if it
+    has no ``representation``, that is a transformer with vectors of length one.
     """
-    representation = make_representation(params["representation"], params)
-    if not isinstance(representation, Frozen) or not representation.cache:
-        return None, None
+    if not params.get("cache"):
+        return None
+    representation = make_representation(params.get("representation", "transformer"), {"normalize": True, **params})
+    if not isinstance(representation, Frozen):
+        return None
     encoder, took = representation.encoder, []
 
     def encode() -> Encoded:
@@ -127,8 +139,9 @@ def _encoded(params: dict[str, Any], texts: Sequence[str]) -> tuple[Vectors | No
         took.append(round(time.perf_counter() - started, 3))
         return Encoded(vectors, getattr(encoder, "truncated", 0))
 
-    vectors = cached_vectors(vector_key(encoder.fingerprint, texts), encode).vectors
-    return vectors, took[0] if took else None
+    key = vector_key(encoder.fingerprint, texts)
+    content = cached_vectors(key, encode)
+    return _Encoded(key, content, took[0] if took else None)
 
 
 class Trace(Callback):

@@ -1,6 +1,6 @@
-"""The public homes of the data sets, and how what lies there becomes rows of label and text.
+"""How the published files of the data sets become rows of label and text.
 
-Each repository is pinned to a commit. Whether a reader here does the same as the one that made the declared files is
+Whether a reader here does the same as the one that made the declared files is
 decided by their checksums, which :mod:`shoal_bench.fetch` compares.
 """
 
@@ -12,28 +12,12 @@ import json
 import re
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+
+from shoal_bench.data_sets import DataSet
 
 Rows = Iterator[tuple[str, str]]
 
 _GAP = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
-
-
-@dataclass(frozen=True)
-class Home:
-    """Where a data set comes from.
-
-    Attributes
-    ----------
-    urls : tuple of str
-        Its files.
-    rows : callable
-        Takes their contents, in that order, and yields label and text.
-    """
-
-    urls: tuple[str, ...]
-    rows: Callable[[Sequence[bytes]], Rows]
 
 
 def cleaned(text: str) -> str:
@@ -61,31 +45,26 @@ def _lines(content: bytes) -> list[str]:
     return lines[:-1] if not lines[-1] else lines
 
 
-def _numbered(names: str, files: Sequence[bytes]) -> Rows:
+def _numbered(files: Sequence[bytes], classes: str) -> Rows:
     """Read STC2's pair of files: a text a line; the number of its class, from 1, a line.
 
     Written from the repository's description of its files; the checksum decides.
     """
-    name_of = _from_one(names)
+    name_of = dict(enumerate(classes.split(), start=1))
     texts, numbers = map(_lines, files)
     for text, number in zip(texts, numbers, strict=True):
         yield name_of[int(number)], text
 
 
-def _tabbed(names: str, files: Sequence[bytes]) -> Rows:
+def _tabbed(files: Sequence[bytes], classes: str) -> Rows:
     """Read lines of class number, tab, text: the AgNews file of Rakib et al.
 
     Written from how others read the file; the checksum decides.
     """
-    name_of = _from_one(names)
+    name_of = dict(enumerate(classes.split(), start=1))
     for line in _lines(files[0]):
         number, _, text = line.partition("\t")
         yield name_of[int(number)], text
-
-
-def _from_one(names: str) -> dict[int, str]:
-    """Return names, given with spaces between them, by their number from 1."""
-    return dict(enumerate(names.split(), start=1))
 
 
 def _json_lines(files: Sequence[bytes]) -> Rows:
@@ -120,7 +99,7 @@ def _abstracts(files: Sequence[bytes]) -> Rows:
 def _reviews(files: Sequence[bytes]) -> Rows:
     """Read Yelp's reviews: a JSON list of ``label`` and ``sentence``, and a csv file of ``label,text,id``.
 
-    A review of the second file that the first has too is left out. Compared with the real files' beginning.
+    A review of the second file that the first has too is omitted. Compared with the real files' beginning.
     """
     moods = ("very negative", "negative", "neutral", "positive", "very positive")
     stars = ("1 star", "2 stars", "3 stars", "4 stars", "5 stars")
@@ -168,7 +147,7 @@ def sentences(line: str) -> list[str]:
 
 
 def _articles(files: Sequence[bytes]) -> Rows:
-    """Read the BBC's articles, a repository's archive: the first ten sentences of each, its headline left out.
+    """Read the BBC's articles, a repository's archive: the first ten sentences of each, without its headline.
 
     Written from the description; the rule for sentences agrees with every sentence of the declared file. Compared with
     one real article; the checksum decides.
@@ -189,67 +168,17 @@ def _articles(files: Sequence[bytes]) -> Rows:
             yield label, sentence
 
 
-def _raw(repository: str, commit: str, *paths: str) -> tuple[str, ...]:
-    """Return the addresses of files in a GitHub repository."""
-    return tuple(f"https://raw.githubusercontent.com/{repository}/{commit}/{path}" for path in paths)
-
-
-_STC2 = partial(_raw, "jacoxu/STC2", "34a28c5a8cf2d6e1db300d32f271f6522db3bde5")
-_GSDMM = partial(_raw, "jackyin12/GSDMM", "1b344d9de28faee43ec0df0c3cf7ea57737fe14e")
-_DHIM = partial(_raw, "J-zin/DHIM", "477e226cdc5a2c83a6114e46187da1091bd6a345")
-
-# STC2's classes 1, 2, …; those of the first are in its authors' notes, those of the others follow from their content.
-_TAGS = (
-    "wordpress oracle svn apache excel matlab visual-studio cocoa osx bash "
-    "spring hibernate scala sharepoint ajax qt drupal linq haskell magento"
-)
-_HEADINGS = (
-    "aging cats chemistry erythrocytes glucose insulin lung lymphocytes mathematics mutation "
-    "myocardium norepinephrine potassium prognosis risk skin sodium spleen swine temperature"
-)
-_DOMAINS = "business computers culture-arts-entertainment education-science engineering health politics-society sports"
-
-HOMES: dict[str, Home] = {
-    "agnews": Home(
-        _raw(
-            "rashadulrakib/short-text-clustering-enhancement",
-            "f363b66e6fd51f9dd1db679d2a9ce55538ab9868",
-            "data/agnewsdataraw-8000",
-        ),
-        partial(_tabbed, "World Sports Business Sci/Tech"),
-    ),
-    "searchsnippets": Home(
-        _STC2("dataset/SearchSnippets.txt", "dataset/SearchSnippets_gnd.txt"), partial(_numbered, _DOMAINS)
-    ),
-    "stackoverflow": Home(
-        _STC2("dataset/StackOverflow.txt", "dataset/StackOverflow_gnd.txt"), partial(_numbered, _TAGS)
-    ),
-    "biomedical": Home(_STC2("dataset/Biomedical.txt", "dataset/Biomedical_gnd.txt"), partial(_numbered, _HEADINGS)),
-    "googlenews_ts": Home(_GSDMM("data/TS"), _json_lines),
-    "googlenews_t": Home(_GSDMM("data/T"), _json_lines),
-    "googlenews_s": Home(_GSDMM("data/S"), _json_lines),
-    "tweet": Home(_GSDMM("data/Tweet"), _json_lines),
-    "bbc_sentences": Home(
-        (
-            "https://codeload.github.com/dejanbatanjac/bbc-article-classify-bert/tar.gz/"
-            "8265dc84e88b82b87ce7f5b2df5bbbb1159ae922",
-        ),
-        _articles,
-    ),
-    "trec6": Home(
-        _raw("diyessi/Iyas", "3773b29aa35d63946abcdd02b5081c681e834773", "data/question-classifier-train_en.txt"),
-        _questions,
-    ),
-    "dbpedia": Home(_DHIM("data/dbpedia/val.csv", "data/dbpedia/test.csv", "data/dbpedia/meta.txt"), _abstracts),
-    "yelp": Home(
-        (
-            *_raw("cmnfriend/O-LoRA", "07117e1fc4a5f5ad9308a815a42cee8f46502dc8", "CL_Benchmark/SC/yelp/train.json"),
-            *_raw(
-                "vincentclaes/classification-with-llm",
-                "8d64d6f3b797beb354a11c9a916240e151b36e7b",
-                "yelp/full_dataset.csv",
-            ),
-        ),
-        _reviews,
-    ),
+READERS: dict[str, Callable[..., Rows]] = {
+    "numbered": _numbered,
+    "tabbed": _tabbed,
+    "json_lines": _json_lines,
+    "questions": _questions,
+    "abstracts": _abstracts,
+    "reviews": _reviews,
+    "articles": _articles,
 }
+
+
+def rows_of(data_set: DataSet, files: Sequence[bytes]) -> Rows:
+    """Yield label and text of each row in the contents of a data set's published files, in the order of its URLs."""
+    return READERS[data_set.reader](files, *([data_set.classes] if data_set.classes else []))

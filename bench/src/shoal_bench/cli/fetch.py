@@ -1,4 +1,4 @@
-"""``shoal-bench fetch``: the data sets, from their public homes."""
+"""``shoal-bench fetch``: the data sets, from where they are published."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Examples:
 
     SHOAL_DATA=~/text-data shoal-bench --suite sccl-table1 --tier quick
 
-Licences: Shoal passes no texts on. They belong to their authors; most homes state no licence, which allows evaluation
+Licences: Shoal passes no texts on. They belong to their authors; most sources state no licence, which allows evaluation
 on your own machine and no redistribution. The command says for each set what is known.
 """
 
@@ -25,7 +25,7 @@ def fetch(
     folder: Path | None = typer.Option(None, help="Where the files go; by default the folder that SHOAL_DATA names."),
     json: bool = typer.Option(False, help="Print the result as one JSON object."),
 ) -> None:
-    """Fetch data sets from their public homes, convert them, and compare them with their checksums.
+    """Fetch data sets from where they are published, convert them, and compare them with their checksums.
 
     A set that the folder already has is not fetched again. One whose content is not the declared one is kept under
     another name (NAME.tsv.gz.bad), never used.
@@ -34,16 +34,15 @@ def fetch(
     from shoal_bench.data_sets import DATA_SETS, data_folder
     from shoal_bench.fetch import Fetched
     from shoal_bench.fetch import fetch as fetch_data_sets
-    from shoal_bench.sources import HOMES
 
     def tell(fetched: Fetched) -> None:
         data_set = DATA_SETS[fetched.name]
         what = "already there" if fetched.already else "fetched"
         say(f"{fetched.name}: {what}, {data_set.n_texts} texts, {data_set.n_classes} classes.")
-        say(f"  from {data_set.home}; licence: {data_set.licence}.")
+        say(f"  from {data_set.source}; licence: {data_set.licence}.")
 
     place = (folder or data_folder()).expanduser()
-    wanted = list(HOMES) if "all" in names else list(dict.fromkeys(names))
+    wanted = list(DATA_SETS) if "all" in names else list(dict.fromkeys(names))
     done = fetch_data_sets(wanted, place, tell)
     if json:
         facts = {

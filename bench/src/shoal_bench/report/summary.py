@@ -144,7 +144,8 @@ def backbone_of(record: Record) -> str:
 
 def _needs_vectors(record: Record) -> bool:
     """Tell whether an encoder worked before the clock of the fit started; methods that train encode within the fit."""
-    return record["cell"]["peer"] is not None or record["settings"].get("representation") in FROZEN
+    old = record["cell"]["peer"] is not None or record["settings"].get("representation") in FROZEN
+    return bool(record.get("starts_from_vectors", old))  # older records do not say
 
 
 def _encoding_key(record: Record) -> tuple[str, str, int]:

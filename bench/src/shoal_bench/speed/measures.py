@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoder.backbone import BUILTIN, builtin_folder
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.environment import machine, peak_memory_mb, versions
 from shoal.errors import MissingExtraError, ModelError
 from shoal.methods import find_method
 from shoal.methods.base import TextClusterer
 from shoal.methods.persistence import load
+from shoal_bench.private_cache import private_cache
 from shoal_bench.results import FAILED, OK, SCHEMA, UNAVAILABLE, Record, one_line
 from shoal_bench.speed.figures import in_turns
 from shoal_bench.speed.plain_loop import PlainLoop, TrainerLoop
@@ -54,7 +53,7 @@ def take(request: SpeedRequest) -> Record:
     try:
         source = read_texts(request.texts)
         texts = varied_texts(source, request.n_texts)
-        with _cold_cache(request):
+        with private_cache(request.backbone):
             facts = {"repeated_texts": request.n_texts > len(source), **TAKERS[request.measure](request, texts)}
     except (MissingExtraError, ModelError) as reason:
         facts = {"status": UNAVAILABLE, "reason": one_line(str(reason))}
@@ -212,25 +211,9 @@ def _encoding_clock() -> Iterator[list[float]]:
         TransformerEncoder.encode = encode  # type: ignore[method-assign]
 
 
-@contextlib.contextmanager
-def _cold_cache(request: SpeedRequest) -> Iterator[None]:
-    """Give some work a cache folder of its own, where nothing is but the proof of the built-in weights."""
-    before = os.environ.get("SHOAL_CACHE")
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["SHOAL_CACHE"] = folder
-        try:
-            if request.backbone == BUILTIN:
-                builtin_folder()
-            yield
-        finally:
-            os.environ.pop("SHOAL_CACHE")
-            if before is not None:
-                os.environ["SHOAL_CACHE"] = before
-
-
 def _cold_seconds(request: SpeedRequest, work: Callable[[], Any]) -> float:
     """Return how long some work takes when the cache is empty."""
-    with _cold_cache(request):
+    with private_cache(request.backbone):
         return _seconds(work)
 
 
