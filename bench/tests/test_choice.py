@@ -57,7 +57,7 @@ def test_seeds_and_sizes_win_over_the_tier(suites):
 def test_a_data_set_that_is_not_there_is_an_error_or_left_out(suites):
     with pytest.raises(DataError, match="data set 'absent': there is no file"):
         Choice(QUICK).tasks(suites)
-    tasks, missing = Choice(QUICK).tasks(suites, leave_out_missing=True)
+    tasks, missing = Choice(QUICK).tasks(suites, omit_missing=True)
     assert {task.cell.data_set for task in tasks} == {"topics"}
     assert missing == ["absent"]
 

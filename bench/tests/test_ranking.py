@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from shoal.errors import DataError
-from shoal_bench.ranking import Ranking, mean_average_precision, mean_reciprocal_rank, ranking_scores
+from shoal_bench.ranking import Ranking, ranking_scores
 
 
 def test_by_hand():
@@ -19,8 +19,8 @@ def test_by_hand():
     assert result.map == pytest.approx((5 / 6 + 1 / 2) / 2)
     assert result.mrr == pytest.approx(3 / 4)
     assert (result.n_queries, result.n_skipped) == (2, 0)
-    assert mean_average_precision(scores, relevant) == result.map
-    assert mean_reciprocal_rank(scores, relevant) == result.mrr
+    assert ranking_scores(scores, relevant).map == result.map
+    assert ranking_scores(scores, relevant).mrr == result.mrr
 
 
 def test_map_equals_scikit_learn_where_no_scores_tie():
@@ -28,16 +28,16 @@ def test_map_equals_scikit_learn_where_no_scores_tie():
     scores, relevant = rng.random((20, 10)), rng.random((20, 10)) < 0.4
     relevant[:, 0] = True
     expected = np.mean([average_precision_score(r, s) for s, r in zip(scores, relevant, strict=True)])
-    assert mean_average_precision(scores, relevant) == pytest.approx(expected)
+    assert ranking_scores(scores, relevant).map == pytest.approx(expected)
 
 
 def test_ties_keep_the_order_of_the_input():
-    assert mean_reciprocal_rank([[1.0, 1.0, 1.0]], [[0, 0, 1]]) == pytest.approx(1 / 3)
-    assert mean_reciprocal_rank([[1.0, 1.0, 1.0]], [[1, 0, 0]]) == 1.0
+    assert ranking_scores([[1.0, 1.0, 1.0]], [[0, 0, 1]]).mrr == pytest.approx(1 / 3)
+    assert ranking_scores([[1.0, 1.0, 1.0]], [[1, 0, 0]]).mrr == 1.0
     # 500 ones at the odd places come first, so place 601 has rank 301 and place 600 rank 801
     many, places = np.arange(1000) % 2, np.arange(1000)
-    assert mean_reciprocal_rank([many], [places == 601]) == pytest.approx(1 / 301)
-    assert mean_reciprocal_rank([many], [places == 600]) == pytest.approx(1 / 801)
+    assert ranking_scores([many], [places == 601]).mrr == pytest.approx(1 / 301)
+    assert ranking_scores([many], [places == 600]).mrr == pytest.approx(1 / 801)
 
 
 def test_queries_without_a_relevant_candidate_are_left_out_and_counted():
@@ -59,8 +59,8 @@ def test_only_the_order_of_the_scores_counts():
 
 
 def test_unsigned_scores_sort_the_right_way_and_infinity_is_last():
-    assert mean_reciprocal_rank([np.array([1, 200], dtype=np.uint8)], [[0, 1]]) == 1.0
-    assert mean_reciprocal_rank([[-np.inf, -5.0]], [[1, 0]]) == 0.5
+    assert ranking_scores([np.array([1, 200], dtype=np.uint8)], [[0, 1]]).mrr == 1.0
+    assert ranking_scores([[-np.inf, -5.0]], [[1, 0]]).mrr == 0.5
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_a_whole_line_without_its_end_is_kept(results):
 def test_a_line_that_is_no_record_is_named(results, line):
     results.append(entry("a"))
     results.file.write_text(f"{json.dumps(entry('a'))}\n\n{line}\n{json.dumps(entry('b'))}\n")
-    with pytest.raises(DataError, match=r"line 3 of .*bench.jsonl is not a record of schema 1; mend or remove"):
+    with pytest.raises(DataError, match=r"line 3 of .*bench.jsonl is not a record of schema 1; fix or remove"):
         results.records()
 
 

@@ -63,9 +63,9 @@ def wait_until(happened) -> None:
 
 
 def test_cheap_cells_come_first_then_seeds_and_each_cell_once():
-    dear, second, first = made_task(cost="dear", size=9), made_task(1), made_task()
-    ordered = in_order([dear, second, first, made_task(row="again")])
-    assert ordered == [first, second, dear]
+    expensive, second, first = made_task(cost="expensive", size=9), made_task(1), made_task()
+    ordered = in_order([expensive, second, first, made_task(row="again")])
+    assert ordered == [first, second, expensive]
 
 
 def test_done_means_ok_with_the_parameters_of_today():

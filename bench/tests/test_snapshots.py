@@ -81,7 +81,7 @@ def test_extras_are_no_part_of_the_key_but_of_what_is_done(cell):
     assert wanted.key("sum") == cell.key("sum")
     assert Cell.of(wanted.as_dict()) == wanted
     assert "extras" not in cell.as_dict()
-    tasks = [Task(each, "sum", "row", "dear", 60) for each in (cell, wanted, replace(cell, extras=("ranking",)))]
+    tasks = [Task(each, "sum", "row", "expensive", 60) for each in (cell, wanted, replace(cell, extras=("ranking",)))]
     (task,) = in_order(tasks)
     assert set(task.cell.extras) == {"pairs", "ranking"}
     record = {"status": "ok", "settings": {}, "extras": {"pairs": []}}
@@ -95,7 +95,7 @@ def test_a_newer_record_has_what_the_older_one_had(cell, tmp_path):
     from shoal_bench.runner import Runner
 
     results = Results(tmp_path / "bench.jsonl")
-    task = Task(replace(cell, extras=("ranking",)), "sum", "row", "dear", 60)
+    task = Task(replace(cell, extras=("ranking",)), "sum", "row", "expensive", 60)
     results.append({"schema": 1, "key": task.key, "status": "ok", "settings": {}, "extras": {"pairs": []}})
     (missing,) = Runner(results, data_folder=tmp_path).missing([task])
     assert set(missing.cell.extras) == {"ranking", "pairs"}

@@ -18,22 +18,19 @@ from shoal.encoder.transformer import TransformerEncoder
 from shoal.errors import DataError, ParameterError
 from shoal_bench.cli import speed as speed_command
 from shoal_bench.results import FAILED, OK, UNAVAILABLE, Results
-from shoal_bench.speed import (
+from shoal_bench.speed import measures
+from shoal_bench.speed import run as speed_run
+from shoal_bench.speed.figures import exponents, growth_exponent, in_turns
+from shoal_bench.speed.plan import (
     GROWTHS,
     MEASURES,
     SPEED_TIERS,
     SpeedOptions,
     SpeedRequest,
-    exponents,
     find_speed_tier,
-    growth_exponent,
-    in_turns,
-    measures,
-    missing,
     requests_for,
-    run_speed,
 )
-from shoal_bench.speed import run as speed_run
+from shoal_bench.speed.run import missing, run_speed
 from shoal_bench.speed.texts import JITTER, read_texts, source_of, varied_texts, varied_vectors
 from tiny_backbone import tiny_backbone
 

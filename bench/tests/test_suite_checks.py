@@ -43,7 +43,7 @@ def test_the_keys_are_those_of_suites_and_rows():
         (HEAD + BOW + "x = 'a'\n", "row 1 has x = 'a'; it must be a number"),
         (HEAD + BOW + "x = true\n", "it must be a number"),
         (HEAD + BOW + "published = { acc = 3 }\n", "it must be a table of tables"),
-        (HEAD + BOW + "cost = 'free'\n", "row 'A' has cost = 'free'; pass 'cheap' or 'dear'"),
+        (HEAD + BOW + "cost = 'free'\n", "row 'A' has cost = 'free'; pass 'cheap' or 'expensive'"),
         (HEAD + BOW + BOW, "two rows are called 'A'"),
         (HEAD + BOW + "peer = 'bertopic'\n", "row 'A' has a method and a peer"),
         (HEAD + NOTHING + "method = 'magic'\n", "row 'A': there is no method 'magic'"),

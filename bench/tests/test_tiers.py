@@ -7,7 +7,7 @@ from shoal_bench.tiers import TIERS, find_tier
 
 
 def test_the_three_tiers():
-    assert {name: (tier.cheap_texts, tier.dear_texts, tier.seeds) for name, tier in TIERS.items()} == {
+    assert {name: (tier.cheap_texts, tier.expensive_texts, tier.seeds) for name, tier in TIERS.items()} == {
         "quick": (2000, 2000, (0,)),
         "standard": (None, 5000, (0, 1, 2)),
         "paper": (None, None, (0, 1, 2, 3, 4)),

@@ -9,12 +9,10 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
-from shoal.errors import MissingExtraError, ModelError
 from shoal_bench.child import answer
-from shoal_bench.results import FAILED, OK, SCHEMA, UNAVAILABLE, Record, key_of, one_line
+from shoal_bench.results import OK, SCHEMA, Record, attempted, key_of, now
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class Cell:
     train_share: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain values; what came later and is not asked for is left out, as keys of old know none."""
+        """Return it as plain values; what came later and is not asked for is omitted, as keys of old know none."""
         return {name: value for name, value in asdict(self).items() if name not in ("extras", "train_share") or value}
 
     @classmethod
@@ -100,12 +98,7 @@ def run(cell: Cell) -> Record:
     from shoal_bench.measure import measure  # heavy, and of no use without data
 
     record = blank_record(cell, data_set.sha256)
-    try:
-        facts = measure(cell, data_set.load(n_texts=cell.n_texts))
-    except (MissingExtraError, ModelError) as reason:
-        facts = {"status": UNAVAILABLE, "reason": one_line(str(reason))}
-    except Exception as reason:
-        facts = {"status": FAILED, "reason": one_line(f"{type(reason).__name__}: {reason}")}
+    facts = attempted(lambda: measure(cell, data_set.load(n_texts=cell.n_texts)))
     own = {"peak_memory_mb": peak_memory_mb(), "threads": threads(), "versions": versions(), "machine": machine()}
     own["versions"] |= facts.pop("versions", {})
     finite: Record = _finite({**record, **own, **facts})
@@ -124,7 +117,7 @@ def blank_record(cell: Cell, data_sha256: str) -> Record:
         "n_clusters": cell.params.get("n_clusters"),
         "status": OK,
         "reason": "",
-        "when": datetime.now(UTC).isoformat(timespec="seconds"),
+        "when": now(),
     }
 
 

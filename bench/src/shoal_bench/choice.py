@@ -40,22 +40,22 @@ class Choice:
     seeds: tuple[int, ...] = ()
     n_texts: int | None = None
 
-    def tasks(self, suites: Sequence[Suite], leave_out_missing: bool = False) -> tuple[list[Task], list[str]]:
+    def tasks(self, suites: Sequence[Suite], omit_missing: bool = False) -> tuple[list[Task], list[str]]:
         """Return what is to be measured, whether or not the results have it.
 
         Parameters
         ----------
         suites : sequence of Suite
             The tables.
-        leave_out_missing : bool, default=False
-            Leave out data sets whose files are not there.
+        omit_missing : bool, default=False
+            Omit data sets whose files are not there.
 
         Returns
         -------
         tasks : list of Task
             A cell that two tables ask for is there twice.
         missing : list of str
-            The data sets that were left out.
+            The data sets that were omitted.
 
         Raises
         ------
@@ -67,9 +67,9 @@ class Choice:
         self._check_names(suites)
         wanted = list(self._wanted(suites))
         if not wanted:
-            raise ParameterError("no row is left to run; leave out --row, --method or --data-set, or add --peer.")
+            raise ParameterError("no row is left to run; omit --row, --method or --data-set, or add --peer.")
         names = dict.fromkeys(name for _, name in wanted)
-        missing = [name for name in names if leave_out_missing and not is_present(name)]
+        missing = [name for name in names if omit_missing and not is_present(name)]
         data_sets = {name: find_data_set(name) for name in names if name not in missing}
         for name, data_set in data_sets.items():
             if not is_present(name):

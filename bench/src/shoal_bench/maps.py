@@ -28,7 +28,7 @@ def text_map(vectors: Vectors, clusters: NDArray[np.int64]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``x`` and ``y`` from 0 to ``SIDE``, and ``cluster``: lists with a whole number a text.
+        ``x`` and ``y`` from 0 to ``SIDE``, and ``cluster``: lists with a whole number per text.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Ranking questions by meaning: what else a sentence encoder is good for (ClusterBERT, figure 4).
 
-The paper ranks AskUbuntu's questions (Lei et al. 2016), whose texts are not to be had with their lists. Here it is
+The paper ranks AskUbuntu's questions (Lei et al. 2016), whose lists are not published with their texts. Here it is
 Qatar Living's, SemEval-2016 task 3 B, in the folder ``cqa_qatar`` of the data sets: ``questions.tsv.gz`` with a header
-``id<TAB>title<TAB>body``, ``dev.txt`` and ``test.txt`` with a query a line: its id, the ids of similar questions, those
-of the candidates, and a search engine's scores, separated by tabs. All three are checked by their sha256.
+``id<TAB>title<TAB>body``, ``dev.txt`` and ``test.txt`` with one query per line: its id, the ids of similar questions,
+those of the candidates, and a search engine's scores, separated by tabs. All three are checked by their sha256.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class QuestionRanking:
         DataError
             If a file is not there, or is not the declared one.
         """
-        home = (folder or data_folder()) / FOLDER
-        content = {name: _read(home / name, checksum) for name, checksum in checksums.items()}
+        place = (folder or data_folder()) / FOLDER
+        content = {name: _read(place / name, checksum) for name, checksum in checksums.items()}
         rows = [line.split("\t") for line in content[QUESTIONS].splitlines()[1:]]
         place = {row[0]: number for number, row in enumerate(rows)}
         lists = [line.split("\t") for name in LISTS for line in content[name].splitlines()]
@@ -92,7 +92,7 @@ def _read(file: Path, checksum: str) -> str:
     except (OSError, EOFError) as reason:
         raise DataError(
             f"the question ranking: {file} cannot be read ({reason}); set SHOAL_DATA to the folder that holds "
-            f"{FOLDER}, or leave the suites that rank questions out."
+            f"{FOLDER}, or omit the suites that rank questions."
         ) from reason
     found = hashlib.sha256(content).hexdigest()
     if found != checksum:

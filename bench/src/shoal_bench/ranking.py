@@ -2,7 +2,7 @@
 
 Each query has an array of scores and an array of booleans, of one length; two queries may differ in length.
 Higher scores come first and ties keep the order of the input. A query without a relevant candidate has no
-rank to measure: it is left out of the means and counted.
+rank to measure: it is omitted from the means and counted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Ranking:
     n_queries : int
         Queries that the means are taken over.
     n_skipped : int
-        Queries left out, having no relevant candidate.
+        Queries omitted for having no relevant candidate.
     """
 
     map: float
@@ -97,49 +97,3 @@ def ranking_scores(scores: Queries, relevant: Queries) -> Ranking:
         n_queries=len(found),
         n_skipped=len(ranks) - len(found),
     )
-
-
-def mean_average_precision(scores: Queries, relevant: Queries) -> float:
-    """Mean over queries of the average precision at the relevant candidates.
-
-    Parameters
-    ----------
-    scores : sequence of arrays of float
-        Per query, the score of each candidate; higher is better.
-    relevant : sequence of arrays of bool
-        Per query, whether each candidate is relevant; queries with none are left out.
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN when no query has a relevant candidate.
-
-    Examples
-    --------
-    >>> mean_average_precision([[0.9, 0.5, 0.1, 0.0]], [[True, False, False, True]])
-    0.75
-    """
-    return ranking_scores(scores, relevant).map
-
-
-def mean_reciprocal_rank(scores: Queries, relevant: Queries) -> float:
-    """Mean over queries of one over the rank of the first relevant candidate.
-
-    Parameters
-    ----------
-    scores : sequence of arrays of float
-        Per query, the score of each candidate; higher is better.
-    relevant : sequence of arrays of bool
-        Per query, whether each candidate is relevant; queries with none are left out.
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN when no query has a relevant candidate.
-
-    Examples
-    --------
-    >>> mean_reciprocal_rank([[0.9, 0.5], [0.2, 0.8]], [[True, False], [True, False]])
-    0.75
-    """
-    return ranking_scores(scores, relevant).mrr

@@ -1,4 +1,4 @@
-"""The results: one file, one JSON object a line, only ever appended to.
+"""The results: one file, one JSON object per line, only ever appended to.
 
 Any number of processes may append at once. A line that a killed process left unfinished is healed by the next one.
 """
@@ -9,13 +9,14 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
 
-from shoal.errors import DataError
+from shoal.errors import DataError, MissingExtraError, ModelError
 
 SCHEMA = 1
 DEFAULT_FILE = Path("bench/results/bench.jsonl")
@@ -46,7 +47,7 @@ class Results:
         self.file = file
 
     def records(self) -> list[Record]:
-        """Return every record in the order of the file; a line that is not yet finished is left out.
+        """Return every record in the order of the file; a line that is not yet finished is omitted.
 
         Raises
         ------
@@ -66,7 +67,7 @@ class Results:
                 records.append(record)
             elif line.strip():
                 raise DataError(
-                    f"line {number} of {self.file} is not a record of schema {SCHEMA}; mend or remove that line, or "
+                    f"line {number} of {self.file} is not a record of schema {SCHEMA}; fix or remove that line, or "
                     f"read it with the version of Shoal that wrote it."
                 )
         return records
@@ -95,7 +96,7 @@ class Results:
         return healed
 
     def prepare(self) -> str:
-        """See to it that records can be added, before hours are spent on them: make the file, mend its last line.
+        """See to it that records can be added, before hours are spent on them: make the file, repair its last line.
 
         Returns
         -------
@@ -159,6 +160,21 @@ def _is_record(content: Mapping[str, Any]) -> bool:
     """Tell a record from whatever else may stand in a file."""
     known = content.get("schema") == SCHEMA and content.get("status") in (OK, FAILED, UNAVAILABLE)
     return known and isinstance(content.get("key"), str)
+
+
+def attempted(work: Callable[[], Record]) -> Record:
+    """Return what some work found; if it raised, the status and the reason."""
+    try:
+        return work()
+    except (MissingExtraError, ModelError) as reason:
+        return {"status": UNAVAILABLE, "reason": one_line(str(reason))}
+    except Exception as reason:
+        return {"status": FAILED, "reason": one_line(f"{type(reason).__name__}: {reason}")}
+
+
+def now() -> str:
+    """Return the time in UTC, as records have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def extras_of(record: Record | None) -> set[str]:

@@ -118,7 +118,7 @@ def in_order(tasks: Sequence[Task]) -> list[Task]:
     once: dict[str, Task] = {}
     for task in reversed(tasks):
         once[task.key] = task.with_extras(once[task.key].cell.extras if task.key in once else ())
-    return sorted(once.values(), key=lambda task: (task.cost == "dear", task.cell.seed, task.n_texts, task.title))
+    return sorted(once.values(), key=lambda task: (task.cost == "expensive", task.cell.seed, task.n_texts, task.title))
 
 
 def is_done(task: Task, known: dict[str, Record]) -> bool:

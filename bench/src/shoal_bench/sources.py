@@ -46,7 +46,7 @@ def _lines(content: bytes) -> list[str]:
 
 
 def _numbered(files: Sequence[bytes], classes: str) -> Rows:
-    """Read STC2's pair of files: a text a line; the number of its class, from 1, a line.
+    """Read STC2's pair of files: a text per line; the number of its class, from 1, per line.
 
     Written from the repository's description of its files; the checksum decides.
     """

@@ -39,7 +39,7 @@ class Row:
         Further parameters in the tier ``paper``: the paper's own values.
     paper_for : mapping of data set to mapping
         The same for one data set.
-    cost : {"cheap", "dear"}
+    cost : {"cheap", "expensive"}
         What a fit costs.
     peer : str, optional
         The foreign tool that runs it.
@@ -146,6 +146,11 @@ class Suite:
     quick_data_sets: tuple[str, ...] = ()
 
     @property
+    def paper(self) -> str:
+        """Which paper it is of, by its name."""
+        return self.name.partition("-")[0]
+
+    @property
     def runnable(self) -> bool:
         """Whether a row can be run."""
         return any(row.runnable for row in self.rows)
@@ -203,7 +208,7 @@ def _parsed(name: str, file: Path) -> Suite:
     except OSError as reason:
         raise DataError(f"suite {file} cannot be read ({reason.strerror}); check the path.") from reason
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as reason:
-        raise ParameterError(f"suite {file} is not valid TOML in UTF-8 ({reason}); mend it.") from reason
+        raise ParameterError(f"suite {file} is not valid TOML in UTF-8 ({reason}); fix it.") from reason
     check_suite(file, content)
     facts: dict[str, Any] = {"kind": "table", "metrics": ("acc", "nmi"), **content}
     for key in ("data_sets", "quick_data_sets", "metrics"):

@@ -15,7 +15,7 @@ KINDS = (
     *("table", "bars", "curves", "silhouette", "strengths", "sweep"),
     *("stages", "scatter", "maps", "pairs", "topics"),
 )
-COSTS = ("cheap", "dear")
+COSTS = ("cheap", "expensive")
 METRICS = ("acc", "nmi", "ari", "purity")
 EXTRAS = ("places", "pairs", "ranking", "maps")
 # The bench gives these itself: the classes of the data set, and the seed of the cell.
@@ -107,9 +107,9 @@ def _check_names(where: str, what: str, names: Iterable[str], known: Iterable[st
 def _check_row(where: str, row: Content, suite: Content) -> None:
     """Refuse a row that cannot be run or shown."""
     if row.get("cost", "cheap") not in COSTS:
-        raise ParameterError(f"{where} has cost = {row['cost']!r}; pass 'cheap' or 'dear'.")
+        raise ParameterError(f"{where} has cost = {row['cost']!r}; pass 'cheap' or 'expensive'.")
     if "method" in row and "peer" in row:
-        raise ParameterError(f"{where} has a method and a peer; leave one of them away.")
+        raise ParameterError(f"{where} has a method and a peer; omit one of them.")
     _check_names(where, "extra", row.get("extras", ()), EXTRAS)
     _check_names(where, "data set of paper_for", row.get("paper_for", ()), suite["data_sets"])
     _check_names(where, "metric", row.get("published", ()), suite.get("metrics", METRICS[:2]))
@@ -141,7 +141,7 @@ def _check_split(where: str, row: Content, suite: Content) -> None:
         if not 0 < share < 1:
             raise ParameterError(f"{where} has train_share = {share} for {name}; pass a part between 0 and 1.")
     if shares and "peer" in row:
-        raise ParameterError(f"{where} has a train_share but a peer sorts no new texts; leave it away.")
+        raise ParameterError(f"{where} has a train_share but a peer sorts no new texts; omit it.")
 
 
 def _check_params(method: str, params: Content) -> None:
@@ -149,7 +149,7 @@ def _check_params(method: str, params: Content) -> None:
     found = find_method(method)
     for name in GIVEN:
         if name in params:
-            raise ParameterError(f"{name} = {params[name]!r} is the bench's to choose; leave it away.")
+            raise ParameterError(f"{name} = {params[name]!r} is the bench's to choose; omit it.")
     found.check_names({name: value for name, value in params.items() if name != "preset"})
     preset = params.get("preset")
     if preset is not None and preset not in found.presets:

@@ -55,7 +55,7 @@ def topic_facts(model: TextClusterer, texts: Sequence[str]) -> dict[str, Any] | 
 
 
 def class_words(texts: Sequence[str], labels: np.ndarray, n_clusters: int) -> list[list[str]]:
-    """Return the best single words of each cluster by class-based TF-IDF, function words left out.
+    """Return the best single words of each cluster by class-based TF-IDF, without function words.
 
     Examples
     --------

@@ -33,7 +33,7 @@ method = "kmeans"
 [[rows]]
 name = "Gamma"
 method = "sccl"
-cost = "dear"
+cost = "expensive"
 why_behind = "Too few made-up steps."
 [rows.published]
 acc = { agnews = 85.5, tweet = 60.0, trec6 = 33.4, yelp = 44.4 }

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shoal.cli.console import run
+from shoal.cli.console import print_json, print_table, run, say
+from shoal.errors import DataError, ParameterError
 from shoal_bench.cli import fetch, report, speed
+from shoal_bench.results import DEFAULT_FILE, Results
+from shoal_bench.tiers import TIERS, find_tier
 
 if TYPE_CHECKING:
     from shoal_bench.runner import Runner, Summary, Task
@@ -63,46 +67,38 @@ def bench(
     texts: int | None = typer.Option(None, min=1, help="Another size of sample than the tier's."),
     jobs: int = typer.Option(1, min=1, help="Cells at a time."),
     threads: int | None = typer.Option(
-        None, min=1, help="Threads of each cell; by default the cores divided by --jobs."
+        None, min=1, help="Threads of each cell.  [default: the cores divided by --jobs]"
     ),
-    results: Path = typer.Option(Path("bench/results/bench.jsonl"), help="The file that results are added to."),
+    results: Path = typer.Option(DEFAULT_FILE, help="The file that results are added to."),
     dry_run: bool = typer.Option(False, "--dry-run", help="List the cells that would be run, and run none."),
     json: bool = typer.Option(False, help="Print a summary as one JSON object."),
 ) -> None:
     """Measure methods on the papers' data sets: run the cells of a suite that the results do not have yet.
 
     A cell is one fit of one method on one data set with one seed, in a process of its own; every finished one is
-    kept. Data sets are looked for in the folder that SHOAL_DATA names (`shoal-bench fetch` gets them).
+    kept. Data sets are looked for in the folder that SHOAL_DATA names, by default in the cache
+    folder; `shoal-bench fetch` gets them.
     """
     if context.invoked_subcommand is not None:
         return
-    import os
-
-    from shoal.cli.console import print_json, say
-    from shoal.errors import DataError, ParameterError
     from shoal_bench.choice import Choice
     from shoal_bench.data_sets import data_folder
-    from shoal_bench.results import Results
     from shoal_bench.runner import Runner
-    from shoal_bench.tiers import find_tier
 
     if not suite:
         raise ParameterError("no suite is named; pass --suite NAME or --suite all. The names: shoal-bench list")
     with_speed = SPEED in suite or (ALL in suite and not (data_set or row or method))
-    speed_options = speed.options(tier, threads=threads, texts=texts) if with_speed else None
+    speed_options = speed.options(tier, threads, texts) if with_speed else None
     suites = _suites([name for name in suite if name != SPEED])
-    tasks: list[Task] = []
-    missing: list[str] = []
-    if suites:
-        choice = Choice(find_tier(tier), data_set, row, method, peer, _seeds(seeds), texts)
-        tasks, missing = choice.tasks(suites, leave_out_missing=ALL in suite)
-    if missing and not tasks and speed_options is None:
-        raise DataError(
-            f"none of the data sets {', '.join(missing)} is there; set SHOAL_DATA to the folder that holds them, or "
-            f"run: shoal-bench fetch {' '.join(missing)}"
-        )
+    choice = Choice(find_tier(tier), data_set, row, method, peer, _seeds(seeds), texts)
+    tasks, missing = choice.tasks(suites, omit_missing=ALL in suite) if suites else ([], [])
     if missing:
         names = " ".join(missing)
+        if not tasks and speed_options is None:
+            raise DataError(
+                f"none of the data sets {names} is there; set SHOAL_DATA to the folder that holds them, or run: "
+                f"shoal-bench fetch {names}"
+            )
         say(f"Left out, for they are not in {data_folder()}: {names}. To get them: shoal-bench fetch {names}")
     runner = Runner(
         Results(results),
@@ -116,18 +112,17 @@ def bench(
         facts |= _plan(runner.missing(tasks), shown=bool(tasks) and not json)
         if speed_options is not None:
             facts |= speed.plan(speed_options, results, shown=not json)
-        if json:
-            print_json(facts)
-        return
-    summary = _run_cells(runner, tasks)
-    facts |= {"wanted": summary.wanted, "already": summary.already, **summary.ended, "elsewhere": summary.elsewhere}
-    failed = summary.ended["failed"]
-    if tasks and not json:
-        say(_told(summary, results))
-    if speed_options is not None:
-        taken = speed.measure_all(speed_options, results, quiet=json)
-        facts["speed"] = {"wanted": taken.wanted, "already": taken.already, "failed": taken.count("failed")}
-        failed += taken.count("failed")
+        failed = 0
+    else:
+        summary = _run_cells(runner, tasks)
+        facts |= {"wanted": summary.wanted, "already": summary.already, **summary.ended, "elsewhere": summary.elsewhere}
+        failed = summary.ended["failed"]
+        if tasks and not json:
+            say(_told(summary, results))
+        if speed_options is not None:
+            taken = speed.measure_all(speed_options, results, shown=not json)
+            facts["speed"] = {"wanted": taken.wanted, "already": taken.already, "failed": taken.count("failed")}
+            failed += taken.count("failed")
     if json:
         print_json(facts)
     if failed:
@@ -137,10 +132,8 @@ def bench(
 @app.command("list")
 def list_suites(json: bool = typer.Option(False, help="Print the result as one JSON object.")) -> None:
     """List the suites, the tiers and the data sets."""
-    from shoal.cli.console import print_json, print_table
     from shoal_bench.data_sets import DATA_SETS, data_folder, is_present
     from shoal_bench.suite import load_suite, suite_names
-    from shoal_bench.tiers import TIERS
 
     suites = [load_suite(name) for name in suite_names()]
     if json:
@@ -185,8 +178,6 @@ def _suites(names: Sequence[str]) -> list[Suite]:
 
 def _seeds(given: str | None) -> tuple[int, ...]:
     """Read the seeds."""
-    from shoal.errors import ParameterError
-
     if given is None:
         return ()
     try:
@@ -202,7 +193,6 @@ def _seeds(given: str | None) -> tuple[int, ...]:
 
 def _run_cells(runner: Runner, tasks: Sequence[Task]) -> Summary:
     """Run, and say how to go on if somebody interrupts."""
-    from shoal.cli.console import say
     from shoal_bench.peers import ensure_environment, find_peer
 
     try:
@@ -217,8 +207,6 @@ def _run_cells(runner: Runner, tasks: Sequence[Task]) -> Summary:
 
 def _plan(tasks: Sequence[Task], shown: bool) -> dict[str, Any]:
     """Return the cells to run, and list them if they are to be shown."""
-    from shoal.cli.console import print_table
-
     if shown:
         rows = [[task.cell.data_set, task.row, f"{task.n_texts:,}", str(task.cell.seed), task.cost] for task in tasks]
         columns = ["data set", "row", "texts", "seed", "cost"]

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import typer
 
+from shoal.cli.console import print_json, say
+
 EXAMPLES = """
 Examples:
 
@@ -30,7 +32,6 @@ def fetch(
     A set that the folder already has is not fetched again. One whose content is not the declared one is kept under
     another name (NAME.tsv.gz.bad), never used.
     """
-    from shoal.cli.console import print_json, say
     from shoal_bench.data_sets import DATA_SETS, data_folder
     from shoal_bench.fetch import Fetched
     from shoal_bench.fetch import fetch as fetch_data_sets

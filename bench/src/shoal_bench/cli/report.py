@@ -6,6 +6,9 @@ from pathlib import Path
 
 import typer
 
+from shoal.cli.console import print_json, say
+from shoal_bench.results import DEFAULT_FILE
+
 EXAMPLES = """
 Examples:
 
@@ -16,13 +19,12 @@ Examples:
 
 
 def report(
-    results: Path = typer.Option(Path("bench/results/bench.jsonl"), help="The file with the results."),
+    results: Path = typer.Option(DEFAULT_FILE, help="The file with the results."),
     out: Path = typer.Option(Path("bench/pages"), help="The folder that the pages and pictures go to."),
     suite: list[str] = typer.Option([], help="Only this suite, by name or .toml file; may be repeated."),
     json: bool = typer.Option(False, help="Print the files written as one JSON object."),
 ) -> None:
     """Write `benchmarks.md` and its pictures: published figures beside ours."""
-    from shoal.cli.console import print_json, say
     from shoal_bench.report import write_pages
 
     files = write_pages(results, out, suite)

@@ -116,7 +116,7 @@ def run_peer(
         answer = _ask(peer, python, folder)
     if len(answer["labels"]) != len(texts):
         raise ShoalError(
-            f"the peer {peer.name!r} gave {len(answer['labels'])} labels for {len(texts)} texts; this is a defect of "
+            f"the peer {peer.name!r} gave {len(answer['labels'])} labels for {len(texts)} texts; this is a bug in "
             f"{peer.script.name}."
         )
     return answer

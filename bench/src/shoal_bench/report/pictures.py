@@ -25,29 +25,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, which people with any kind of colour vision tell apart, without the yellow
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333")
 MARKERS = "osD^vPX*"
-INK, FAINT, LINE = "#22313f", "#6b7782", "#d5dbe1"
-STYLE: Any = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib, so the picture is the same everywhere
-    "font.size": 9,
-    "text.parse_math": False,  # a dollar sign in a name is a dollar sign
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": FAINT,
-    "axes.titlesize": 9.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": LINE,
-    "grid.linewidth": 0.6,
-    "xtick.color": FAINT,
-    "ytick.color": FAINT,
-    "legend.frameon": False,
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-}
+INK, FAINT = "#22313f", "#6b7782"  # as in bench.mplstyle
 PANELS_IN_A_LINE = 4
 
 
@@ -68,16 +46,20 @@ def save(file: Path, size: tuple[float, float], draw: Callable[[Figure], None]) 
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     content = io.BytesIO()
-    with rc_context(STYLE):
+    with rc_context(fname=Path(__file__).with_name("bench.mplstyle")):
         figure = Figure(figsize=size, dpi=120, layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
         draw(figure)
         figure.savefig(content, format="png", metadata={"Software": None})
     write_atomically(file, content.getvalue())
 
 
-def look_of(summary: SuiteSummary, row: Row) -> tuple[str, str]:
+def style_of(summary: SuiteSummary, row: Row) -> tuple[str, str]:
     """Return the colour and the marker that a row has in every picture of its suite."""
-    place = [other.name for other in summary.rows].index(row.name)
+    return style([other.name for other in summary.rows].index(row.name))
+
+
+def style(place: int) -> tuple[str, str]:
+    """Return the colour and the marker of the curve at a place."""
     return COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
 
 
@@ -131,14 +113,14 @@ def score_against_time(figure: Figure, summary: SuiteSummary, metric: str) -> No
     rows = summary.complete_rows
     points = [(_mean_time(summary, row, names), _mean_score(summary, row, names, metric), row) for row in rows]
     for seconds, score, row in points:
-        colour, marker = look_of(summary, row)
+        colour, marker = style_of(summary, row)
         hollow = any(summary.lacks_encoding(row, name) for name in names)
         face = "white" if hollow else colour
         middle.scatter(seconds, score, s=48, facecolor=face, edgecolor=colour, marker=marker, zorder=3)
     _label(middle, [(seconds, score, row.name) for seconds, score, row in points])
     partial_rows = [row for row in summary.rows if row not in rows]
     for row in partial_rows:
-        colour, marker = look_of(summary, row)
+        colour, marker = style_of(summary, row)
         middle.scatter([], [], s=48, color=colour, marker=marker, label=f"{row.name} (not on every set)")
     if partial_rows:
         middle.legend(fontsize=8)
@@ -161,7 +143,7 @@ def _draw_times(panel: Axes, summary: SuiteSummary, data_set: str, metric: str) 
         measured = summary.of(row, data_set)
         if not measured.records:
             continue
-        colour, marker = look_of(summary, row)
+        colour, marker = style_of(summary, row)
         published = published_of(row, data_set, metric)
         if published is not None:
             panel.axhline(published, color=colour, linestyle=":", linewidth=1.3, zorder=1)
@@ -207,13 +189,13 @@ def _label(panel: Axes, points: Sequence[tuple[float, float, str]]) -> None:
 
 
 def bars(figure: Figure, summary: SuiteSummary) -> None:
-    """Draw the rows side by side on every data set, one panel a metric; a short line is the published figure."""
+    """Draw the rows side by side on every data set, one panel per metric; a short line is the published figure."""
     metrics, names, rows = summary.suite.metrics, summary.data_sets, summary.rows
     grid = panels(figure, len(metrics), 1)
     width = 0.8 / max(len(rows), 1)
     for panel, metric in zip(grid, metrics, strict=True):
         for place, row in enumerate(rows):
-            colour, _ = look_of(summary, row)
+            colour, _ = style_of(summary, row)
             at = np.arange(len(names)) + (place - (len(rows) - 1) / 2) * width
             means = [summary.of(row, name).mean(metric) for name in names]
             spreads = [summary.of(row, name).spread(metric) for name in names]
@@ -277,8 +259,9 @@ def growth(figure: Figure, curves: Mapping[str, Sequence[Mapping[str, Any]]]) ->
         drawn: list[tuple[int, float]] = []
         for place, (curve, records) in enumerate(curves.items()):
             points = [(record["n_texts"], record[name]) for record in records if record.get(name)]
-            look: dict[str, Any] = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
-            panel.plot([n for n, _ in points], [value for _, value in points], label=curve, markersize=5, **look)
+            colour, marker = style(place)
+            x, y = [n for n, _ in points], [value for _, value in points]
+            panel.plot(x, y, label=curve, markersize=5, color=colour, marker=marker)
             drawn += points
         panel.set_title(title)
         logarithmic(panel, "x", [n for n, _ in drawn])

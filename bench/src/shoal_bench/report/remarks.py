@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from statistics import fmean
 
 from shoal_bench.cell import Cell
-from shoal_bench.report.summary import SuiteSummary
+from shoal_bench.report.summary import Measured, SuiteSummary
 
 
 def remarks_on(summary: SuiteSummary) -> list[str]:
@@ -24,11 +25,38 @@ def remarks_on(summary: SuiteSummary) -> list[str]:
     return [
         *_changed_lines(summary),
         *_encoding_lines(summary),
-        *_found_lines(summary),
-        *_undone_lines(summary),
+        *_by_row(summary, _found, "{row}, clusters found for classes: {parts}.", "; "),
+        *_by_row(summary, _undone, "{row}: the end of training was judged worse, an earlier state kept, on {parts}."),
         *_coherence_lines(summary),
         *_trouble_lines(summary),
     ]
+
+
+def _by_row(summary: SuiteSummary, part: Callable[[str, Measured], str], sentence: str, comma: str = ", ") -> list[str]:
+    """Return a sentence for each row about which there is something to say on a data set."""
+    lines = []
+    for row in summary.rows:
+        parts = filter(None, (part(name, summary.of(row, name)) for name in summary.data_sets))
+        if joined := comma.join(parts):
+            lines.append(sentence.format(row=row.name, parts=joined))
+    return lines
+
+
+def _found(name: str, cell: Measured) -> str:
+    """Say where a tool found another number of clusters than asked for, or left texts without one."""
+    found, wanted, outliers = cell.average("n_found"), cell.average("n_clusters"), cell.average("outliers") or 0.0
+    if found is None or (found == wanted and not outliers):
+        return ""
+    return f"{name} {found:.0f} for {wanted:.0f}" + (
+        f", {100 * outliers:.0f} % of the texts in none" if outliers else ""
+    )
+
+
+def _undone(name: str, cell: Measured) -> str:
+    """Say where the trainer went back to an earlier state by signs that need no labels."""
+    outcomes = [record["outcome"] for record in cell.records if record.get("outcome")]
+    undone = sum(bool(outcome["rolled_back"]) for outcome in outcomes)
+    return f"{name} ({undone} of {len(outcomes)})" if undone else ""
 
 
 def _changed_lines(summary: SuiteSummary) -> list[str]:
@@ -45,79 +73,42 @@ def _changed_lines(summary: SuiteSummary) -> list[str]:
     return lines
 
 
+def _encoding_lines(summary: SuiteSummary) -> list[str]:
+    """Say whose time lacks the encoding."""
+    lines = []
+    for row in summary.rows:
+        names = [name for name in summary.data_sets if summary.lacks_encoding(row, name)]
+        if names:
+            where = ", ".join(names)
+            lines.append(f"{row.name}: the vectors were in the cache, so its time lacks the encoding, on {where}.")
+    return lines
+
+
 def _coherence_lines(summary: SuiteSummary) -> list[str]:
     """Say how well the words of a row's topics go together, beside those of class-based TF-IDF."""
     lines = []
-    for row in summary.rows:
-        for name in summary.data_sets:
-            found = [record["topics"]["npmi"] for record in summary.of(row, name).records if record.get("topics")]
-            if found:
-                topics, telling, largest, keywords = (
-                    fmean([one[kind] for one in found if one[kind] is not None] or [math.nan])
-                    for kind in ("topics", "telling", "largest", "c_tf_idf")
-                )
-                lines.append(
-                    f"{row.name} on {name}: the mean NPMI of ten words on these texts is {topics:.3f} for all topics, "
-                    f"{telling:.3f} for those that are not general, {largest:.3f} for the largest of each cluster, and "
-                    f"{keywords:.3f} for class-based TF-IDF."
-                )
-    return lines
-
-
-def _encoding_lines(summary: SuiteSummary) -> list[str]:
-    """Say whose time lacks the encoding."""
-    places = {
-        row.name: [name for name in summary.data_sets if summary.lacks_encoding(row, name)] for row in summary.rows
-    }
-    return [
-        f"{row}: the vectors were in the cache, so its time lacks the encoding, on {', '.join(names)}."
-        for row, names in places.items()
-        if names
-    ]
-
-
-def _found_lines(summary: SuiteSummary) -> list[str]:
-    """Say where a tool found another number of clusters than asked for, or left texts out."""
-    lines = []
-    for row in summary.rows:
-        parts = []
-        for name in summary.data_sets:
-            cell = summary.of(row, name)
-            found, outliers = cell.average("n_found"), cell.average("outliers") or 0.0
-            wanted = cell.average("n_clusters")
-            if found is not None and (found != wanted or outliers):
-                left = f", {100 * outliers:.0f} % of the texts in none" if outliers else ""
-                parts.append(f"{name} {found:.0f} for {wanted:.0f}{left}")
-        if parts:
-            lines.append(f"{row.name}, clusters found for classes: {'; '.join(parts)}.")
-    return lines
-
-
-def _undone_lines(summary: SuiteSummary) -> list[str]:
-    """Say where the trainer went back to an earlier state by signs that need no labels."""
-    lines = []
-    for row in summary.rows:
-        parts = []
-        for name in summary.data_sets:
-            outcomes = [record["outcome"] for record in summary.of(row, name).records if record.get("outcome")]
-            undone = sum(bool(outcome["rolled_back"]) for outcome in outcomes)
-            if undone:
-                parts.append(f"{name} ({undone} of {len(outcomes)})")
-        if parts:
-            where = ", ".join(parts)
-            lines.append(f"{row.name}: the end of training was judged worse, an earlier state kept, on {where}.")
+    for row, name in summary.places:
+        found = [record["topics"]["npmi"] for record in summary.of(row, name).records if record.get("topics")]
+        if found:
+            topics, telling, largest, keywords = (
+                fmean([one[kind] for one in found if one[kind] is not None] or [math.nan])
+                for kind in ("topics", "telling", "largest", "c_tf_idf")
+            )
+            lines.append(
+                f"{row.name} on {name}: the mean NPMI of ten words on these texts is {topics:.3f} for all topics, "
+                f"{telling:.3f} for those that are not general, {largest:.3f} for the largest of each cluster, and "
+                f"{keywords:.3f} for class-based TF-IDF."
+            )
     return lines
 
 
 def _trouble_lines(summary: SuiteSummary) -> list[str]:
-    """Give the reasons of what failed or could not be had."""
-    places: dict[tuple[str, str, str], list[str]] = {}
+    """Give the reasons of what failed or was unavailable."""
+    places: dict[tuple[str, str, str], dict[str, None]] = {}
     for row in summary.suite.rows:
         for name in summary.data_sets:
             for record in summary.of(row, name).troubles:
-                where = places.setdefault((row.name, record["status"], record["reason"]), [])
-                if name not in where:
-                    where.append(name)
+                places.setdefault((row.name, record["status"], record["reason"]), {})[name] = None
     return [
         f"{row}, {status}: {reason.rstrip('.')} ({', '.join(names)})."
         for (row, status, reason), names in places.items()

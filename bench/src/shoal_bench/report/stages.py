@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal_bench.report.page import Table
-from shoal_bench.report.pictures import COLOURS, MARKERS, legend_above, panels
+from shoal_bench.report.pictures import legend_above, panels, style
 from shoal_bench.report.summary import SuiteSummary
 from shoal_bench.results import Record
 from shoal_bench.suite import Row
@@ -28,17 +28,13 @@ NOTHING = "-"
 
 def stage_names(summary: SuiteSummary) -> list[str]:
     """Return the start and the stages, as the first record has them; none if nothing was trained."""
-    for row in summary.rows:
-        for name in summary.data_sets:
-            for record in _staged(summary, row, name):
-                return [stage["stage"] for stage in record["stages"]]
-    return []
+    first = next((record for place in summary.places for record in _staged(summary, *place)), None)
+    return [] if first is None else [stage["stage"] for stage in first["stages"]]
 
 
 def measures_of(summary: SuiteSummary) -> list[str]:
     """Return what was measured after the stages."""
-    cells = [(row, data_set) for row in summary.rows for data_set in summary.data_sets]
-    found = {name for cell in cells for record in _staged(summary, *cell) for name in record["stages"][0]}
+    found = {name for place in summary.places for record in _staged(summary, *place) for name in record["stages"][0]}
     return [name for name in MEASURES if name in found]
 
 
@@ -72,7 +68,7 @@ def stage_table(summary: SuiteSummary) -> Table:
 
 
 def draw_stages(figure: Figure, summary: SuiteSummary) -> None:
-    """Draw every measure over the stages: a line a data set, or of several rows a line a row, the mean of the sets."""
+    """Draw every measure over the stages: one line per data set; of several rows one per row, their mean."""
     measures, names = measures_of(summary), stage_names(summary)
     grid = panels(figure, len(measures))
     for panel, measure in zip(grid, measures, strict=True):
@@ -85,7 +81,7 @@ def draw_stages(figure: Figure, summary: SuiteSummary) -> None:
             }
         for place, (name, path) in enumerate(lines.items()):
             if path is not None:
-                colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+                colour, marker = style(place)
                 panel.plot(range(len(path)), path, color=colour, marker=marker, markersize=4, label=name)
         panel.set_xticks(range(len(names)), names, rotation=30, ha="right")
     legend_above(figure, grid)
@@ -93,7 +89,7 @@ def draw_stages(figure: Figure, summary: SuiteSummary) -> None:
 
 def placed_record(summary: SuiteSummary) -> Record | None:
     """Return the first record that knows where texts lie on a plane."""
-    records = (record for row in summary.rows for name in summary.data_sets for record in _staged(summary, row, name))
+    records = (record for place in summary.places for record in _staged(summary, *place))
     return next((record for record in records if (record.get("extras") or {}).get("places")), None)
 
 
@@ -108,18 +104,15 @@ def draw_places(figure: Figure, record: Record) -> None:
         for place, name in enumerate(sorted(set(classes.tolist()))):
             inside = classes == name
             x, y = at[inside].T
-            panel.scatter(x, y, s=5, color=COLOURS[place % len(COLOURS)], linewidths=0, label=name)
+            panel.scatter(x, y, s=5, color=style(place)[0], linewidths=0, label=name)
         panel.set(xticks=[], yticks=[])
     legend_above(figure, grid, columns=7)
 
 
 def pairs_table(summary: SuiteSummary) -> Table | None:
     """Return the strongest pairs of each kind, by number and class: no text of a data set is shown."""
-    lines: list[list[str]] = []
-    for row in summary.rows:
-        for name in summary.data_sets:
-            for record in _staged(summary, row, name)[:1]:
-                lines += _pair_lines((record.get("extras") or {}).get("pairs") or [])
+    firsts = (record for place in summary.places for record in _staged(summary, *place)[:1])
+    lines = [line for record in firsts for line in _pair_lines((record.get("extras") or {}).get("pairs") or [])]
     columns = ["kind", "classes", "texts", "cosine before", "cosine after"]
     return Table(columns, lines, n_names=3) if lines else None
 
@@ -127,11 +120,9 @@ def pairs_table(summary: SuiteSummary) -> Table | None:
 def _pair_lines(pairs: Sequence[Record]) -> list[list[str]]:
     """Return a line for each of the first pairs of every kind."""
     lines: list[list[str]] = []
-    kinds: dict[str, int] = {}
     for pair in pairs:
         kind = f"{'same class' if pair['same_class'] else 'other class'}, {pair['kind']}"
-        kinds[kind] = kinds.get(kind, 0) + 1
-        if kinds[kind] <= SHOWN_PAIRS:
+        if [line[0] for line in lines].count(kind) < SHOWN_PAIRS:
             texts = f"{pair['left']}, {pair['right']}"
             cosines = (f"{pair[when]:.3f}" for when in ("before", "after"))
             lines.append([kind, " / ".join(pair["classes"]), texts, *cosines])

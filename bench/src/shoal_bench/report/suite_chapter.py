@@ -62,22 +62,17 @@ def _topic_blocks(summary: SuiteSummary) -> list[Block]:
     if summary.suite.kind != "topics":
         return []
     blocks: list[Block] = []
-    for row in summary.rows:
-        for name in summary.data_sets:
-            record = next((record for record in summary.of(row, name).records if record.get("topics")), None)
-            if record is not None:
-                clusters = sorted(record["topics"]["clusters"], key=lambda cluster: -int(cluster["size"]))
-                rows = [
-                    [
-                        "" if number else cluster["name"],
-                        ", ".join(topic["words"]),
-                        "general" if topic["general"] else "",
-                    ]
-                    for cluster in clusters[:SHOWN_CLUSTERS]
-                    for number, topic in enumerate(cluster["topics"])
-                ]
-                title = f"Topics of {row.name} on {name}, seed {record['cell']['seed']}"
-                blocks += [Heading(3, title), Table(["cluster", "topic", ""], rows, n_names=3)]
+    for row, name in summary.places:
+        record = next((record for record in summary.of(row, name).records if record.get("topics")), None)
+        if record is not None:
+            clusters = sorted(record["topics"]["clusters"], key=lambda cluster: -int(cluster["size"]))
+            rows = [
+                ["" if number else cluster["name"], ", ".join(topic["words"]), "general" if topic["general"] else ""]
+                for cluster in clusters[:SHOWN_CLUSTERS]
+                for number, topic in enumerate(cluster["topics"])
+            ]
+            title = f"Topics of {row.name} on {name}, seed {record['cell']['seed']}"
+            blocks += [Heading(3, title), Table(["cluster", "topic", ""], rows, n_names=3)]
     return blocks
 
 

@@ -97,6 +97,11 @@ class SuiteSummary:
         """The rows that have a result on every data set."""
         return [row for row in self.rows if all(self.of(row, name).records for name in self.data_sets)]
 
+    @property
+    def places(self) -> list[tuple[Row, str]]:
+        """The rows that have a result, with every data set."""
+        return [(row, name) for row in self.rows for name in self.data_sets]
+
     def of(self, row: Row, data_set: str) -> Measured:
         """Return what is known of a row on a data set."""
         return self.measured.get((row.name, data_set), Measured(len(self.tier.seeds)))

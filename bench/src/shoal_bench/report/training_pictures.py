@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal_bench.report.pictures import COLOURS, FAINT, MARKERS, legend_above, look_of, panels
+from shoal_bench.report.pictures import COLOURS, FAINT, MARKERS, legend_above, panels, style, style_of
 from shoal_bench.report.summary import SuiteSummary, path_through, published_of
 from shoal_bench.suite import Row
 
@@ -29,13 +29,13 @@ def trained_sets(summary: SuiteSummary, name: str = "acc") -> list[str]:
 
 
 def score_through_training(figure: Figure, summary: SuiteSummary, metric: str) -> None:
-    """Draw a score against the steps of the training, a panel a data set; dotted is the published figure."""
+    """Draw a score against the steps of the training, one panel per data set; dotted is the published figure."""
     rows, names = trained_rows(summary, metric), trained_sets(summary, metric)
     grid = panels(figure, len(names))
     for panel, name in zip(grid, names, strict=True):
         panel.set_title(name)
         for row in rows:
-            colour, _ = look_of(summary, row)
+            colour, _ = style_of(summary, row)
             _draw_paths(panel, _paths(summary, row, name, metric), colour, "-", row.name)
             published = published_of(row, name, metric)
             if published is not None:
@@ -53,7 +53,7 @@ def distances_through_training(figure: Figure, summary: SuiteSummary) -> None:
     for panel, (name, kind) in zip(grid, places, strict=True):
         panel.set_title(f"{name}: {DISTANCES[kind]}")
         for row in trained_rows(summary, kind):
-            colour, _ = look_of(summary, row)
+            colour, _ = style_of(summary, row)
             _draw_paths(panel, _paths(summary, row, name, f"{kind}_true"), colour, "-", f"{row.name}, true classes")
             _draw_paths(panel, _paths(summary, row, name, kind), colour, "--", f"{row.name}, clusters found")
     legend_above(figure, grid)
@@ -72,7 +72,7 @@ def strengths(figure: Figure, summary: SuiteSummary, metric: str) -> None:
         for place, one in enumerate(series):
             rows = [row for row in summary.rows if row.series == one and summary.of(row, name).records]
             _draw_series(left, summary, rows, name, metric, place)
-            _draw_similarities(right, summary, rows, name, COLOURS[place % len(COLOURS)])
+            _draw_similarities(right, summary, rows, name, style(place)[0])
         right.set_yticks([])
     legend_above(figure, grid[::2])
     grid[-2].set_xlabel("strength")
@@ -100,7 +100,7 @@ def maps(figure: Figure, looks: Sequence[Mapping[str, Any]], metric: str) -> Non
 
 
 def sweep(figure: Figure, summary: SuiteSummary) -> None:
-    """Draw DECCRL's figure 4: every score by the rows' x, a panel a data set and score."""
+    """Draw DECCRL's figure 4: every score by the rows' x, one panel per data set and score."""
     places = [(name, metric) for metric in summary.suite.metrics for name in summary.measured_sets]
     grid = panels(figure, len(places))
     series = list(dict.fromkeys(row.series for row in summary.rows if row.series and row.x is not None))
@@ -123,8 +123,8 @@ def _draw_series(
             [row.x or 0.0 for row in ordered],
             [one.mean(metric) or 0.0 for one in measured],
             [one.spread(metric) or 0.0 for one in measured],
-            color=COLOURS[place % len(COLOURS)],
-            marker=MARKERS[place % len(MARKERS)],
+            color=style(place)[0],
+            marker=style(place)[1],
             capsize=2,
             label=ordered[0].series,
         )

@@ -30,13 +30,8 @@ MISSING = (
     "tier; unavailable, it needs something that the machine did not have; failed, with the reason below the table."
 )
 RECORD = (
-    "The results are one file, one JSON object a line. `cell` is what was run (method or peer, the parameters that are "
-    "not defaults, data set, `n_texts` of the fixed sample or null for all, seed), `settings` every parameter, `key` a "
-    "hash of the cell and of the data's checksum `data_sha256`. `scores` are those of the end, `start_scores` those "
-    "before training, `fitted_scores`, where `scores` are of texts never seen, those of the texts fitted; `seconds` "
-    "is the fit, `encode_seconds` the encoding before it unless the vectors were there "
-    "already, `peak_memory_mb` of the process; `trace` has a look at the corpus per epoch, `outcome` what became of "
-    "the training; then `threads`, `versions`, `machine`, `when`. Only `status` ok is shown as a figure."
+    "The results are one file, one JSON object per line; the README of `shoal-bench` explains every field. Only records "
+    "whose `status` is ok are shown as figures."
 )
 
 
@@ -91,24 +86,19 @@ def write_pages(results: Path, folder: Path, suites: Sequence[str] = ()) -> list
 
 def _reading_order(summaries: Sequence[SuiteSummary]) -> Callable[[SuiteSummary], tuple[Any, ...]]:
     """Put suites with results first, papers with most results before others, tables before figures."""
-
-    def paper(summary: SuiteSummary) -> str:
-        return summary.suite.name.partition("-")[0]
-
     results: Counter[str] = Counter()
     for summary in summaries:
-        results[paper(summary)] += sum(len(cell.records) for cell in summary.measured.values())
-    return lambda summary: (
-        not summary.rows,
-        -results[paper(summary)],
-        paper(summary),
-        summary.suite.kind != "table",
-        summary.suite.name,
-    )
+        results[summary.suite.paper] += sum(len(cell.records) for cell in summary.measured.values())
+
+    def place(summary: SuiteSummary) -> tuple[Any, ...]:
+        suite = summary.suite
+        return not summary.rows, -results[suite.paper], suite.paper, suite.kind != "table", suite.name
+
+    return place
 
 
 def _overview(summaries: Sequence[SuiteSummary]) -> Table:
-    """Return one line a suite: what is measured, and how it stands to the published figures."""
+    """Return one line per suite: what is measured, and how it stands to the published figures."""
     rows = []
     for summary in summaries:
         suite = summary.suite
@@ -117,15 +107,8 @@ def _overview(summaries: Sequence[SuiteSummary]) -> Table:
             for metric in suite.metrics:
                 compared += sum(summary.difference(row, name, metric) is not None for name in summary.data_sets)
                 below += len(behind(summary, row, metric))
-        rows.append(
-            [
-                suite.name,
-                suite.source,
-                summary.tier.name if summary.rows else "-",
-                f"{len(summary.rows)} of {len(suite.rows)}",
-                f"{below} of {compared}" if compared else "-",
-            ]
-        )
+        tier, share = summary.tier.name if summary.rows else "-", f"{below} of {compared}" if compared else "-"
+        rows.append([suite.name, suite.source, tier, f"{len(summary.rows)} of {len(suite.rows)}", share])
     columns = ["suite", "from", "tier", "rows measured", "figures beneath the published"]
     return Table(columns, rows, n_names=3)
 

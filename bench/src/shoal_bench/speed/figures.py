@@ -81,7 +81,7 @@ def growth_exponent(sizes: Sequence[float], values: Sequence[float | None]) -> f
     sizes : sequence of float
         Numbers of texts.
     values : sequence of float or None
-        What was measured at each; what is missing or not above zero is left out.
+        What was measured at each; what is missing or not above zero is omitted.
 
     Returns
     -------

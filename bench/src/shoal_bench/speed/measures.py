@@ -6,7 +6,6 @@ import contextlib
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,11 @@ from numpy.typing import NDArray
 
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.environment import machine, peak_memory_mb, versions
-from shoal.errors import MissingExtraError, ModelError
 from shoal.methods import find_method
 from shoal.methods.base import TextClusterer
 from shoal.methods.persistence import load
 from shoal_bench.private_cache import private_cache
-from shoal_bench.results import FAILED, OK, SCHEMA, UNAVAILABLE, Record, one_line
+from shoal_bench.results import OK, SCHEMA, Record, attempted, now
 from shoal_bench.speed.figures import in_turns
 from shoal_bench.speed.plain_loop import PlainLoop, TrainerLoop
 from shoal_bench.speed.plan import KIND, SpeedRequest
@@ -50,30 +48,35 @@ def take(request: SpeedRequest) -> Record:
         One line of the results.
     """
     record = blank_record(request)
-    try:
-        source = read_texts(request.texts)
-        texts = varied_texts(source, request.n_texts)
-        with private_cache(request.backbone):
-            facts = {"repeated_texts": request.n_texts > len(source), **TAKERS[request.measure](request, texts)}
-    except (MissingExtraError, ModelError) as reason:
-        facts = {"status": UNAVAILABLE, "reason": one_line(str(reason))}
-    except Exception as reason:
-        facts = {"status": FAILED, "reason": one_line(f"{type(reason).__name__}: {reason}")}
+    facts = attempted(lambda: _taken(request))
     return {**record, "peak_memory_mb": peak_memory_mb(), **facts}
+
+
+def _taken(request: SpeedRequest) -> Facts:
+    """Make the texts and take the measure."""
+    source = read_texts(request.texts)
+    texts = varied_texts(source, request.n_texts)
+    with private_cache(request.backbone):
+        return {"repeated_texts": request.n_texts > len(source), **TAKERS[request.measure](request, texts)}
 
 
 def blank_record(request: SpeedRequest) -> Record:
     """Return what is known of a measure before it is taken."""
+    return speed_record(request.key, request.as_facts())
+
+
+def speed_record(key: str, facts: Facts) -> Record:
+    """Return a record of the speed suite: some facts, and where and when they were found."""
     return {
         "schema": SCHEMA,
         "kind": KIND,
-        "key": request.key,
-        **request.as_facts(),
+        "key": key,
+        **facts,
         "status": OK,
         "reason": "",
         "versions": versions(),
         "machine": machine(),
-        "when": datetime.now(UTC).isoformat(timespec="seconds"),
+        "when": now(),
     }
 
 

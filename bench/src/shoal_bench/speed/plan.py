@@ -94,7 +94,7 @@ class SpeedOptions:
     threads : int
         Threads of each process.
     measures : sequence of str
-        Which of ``MEASURES``; all by default.
+        Which of ``MEASURES``; all if there are none.
     method : str, default="kmeans"
         The method that is fitted.
     backbone : str, default="builtin"
@@ -103,7 +103,7 @@ class SpeedOptions:
 
     tier: SpeedTier
     threads: int
-    measures: Sequence[str] = tuple(MEASURES)
+    measures: Sequence[str] = ()
     method: str = "kmeans"
     backbone: str = "builtin"
 
@@ -170,7 +170,7 @@ class SpeedRequest:
 def requests_for(options: SpeedOptions) -> list[SpeedRequest]:
     """List what is to be measured: ratios first, then growth from small to large.
 
-    A method that trains its encoder cannot start from vectors; ``growth-cluster`` is left out for it.
+    A method that trains its encoder cannot start from vectors; ``growth-cluster`` is omitted for it.
 
     Parameters
     ----------
@@ -205,4 +205,4 @@ def requests_for(options: SpeedOptions) -> list[SpeedRequest]:
         for measure in GROWTHS:
             if takes_vectors or measure != "growth-cluster":
                 requests.append(SpeedRequest(measure, size, titles, repeats, threads, backbone, options.method))
-    return [request for request in requests if request.measure in options.measures]
+    return [request for request in requests if request.measure in (options.measures or MEASURES)]

@@ -8,20 +8,18 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from functools import partial
 
 from filelock import FileLock, Timeout
 
 from shoal._version import __version__
 from shoal.cache import cache_folder
-from shoal.environment import machine, versions
 from shoal.progress import progress
 from shoal_bench.child import child_environment, record_of
-from shoal_bench.results import FAILED, OK, SCHEMA, Record, Results, key_of
+from shoal_bench.results import FAILED, OK, Record, Results, key_of
 from shoal_bench.speed.figures import exponents
-from shoal_bench.speed.measures import blank_record
-from shoal_bench.speed.plan import GROWTHS, KIND, SpeedOptions, SpeedRequest, requests_for
+from shoal_bench.speed.measures import blank_record, speed_record
+from shoal_bench.speed.plan import GROWTHS, SpeedOptions, SpeedRequest, requests_for
 
 _MODULE = "shoal_bench.speed"
 
@@ -140,21 +138,8 @@ def _growths(wanted: list[SpeedRequest], known: dict[str, Record]) -> list[Recor
         shared = {name: found[0][name] for name in ("texts", "threads", "backbone", "method")}
         sizes = [record["n_texts"] for record in found]
         identity = {"measure": f"{measure}-exponent", **shared, "sizes": sizes}
-        growths.append(
-            {
-                "schema": SCHEMA,
-                "kind": KIND,
-                "key": key_of({**identity, "version": __version__}),
-                **identity,
-                "n_texts": max(sizes),
-                "status": OK,
-                "reason": "",
-                "exponent": exponents(found),
-                "versions": versions(),
-                "machine": machine(),
-                "when": datetime.now(UTC).isoformat(timespec="seconds"),
-            }
-        )
+        facts = {**identity, "n_texts": max(sizes), "exponent": exponents(found)}
+        growths.append(speed_record(key_of({**identity, "version": __version__}), facts))
     return growths
 
 
