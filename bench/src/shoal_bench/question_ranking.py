@@ -60,8 +60,8 @@ class QuestionRanking:
         DataError
             If a file is not there, or is not the declared one.
         """
-        place = (folder or data_folder()) / FOLDER
-        content = {name: _read(place / name, checksum) for name, checksum in checksums.items()}
+        files = (folder or data_folder()) / FOLDER
+        content = {name: _read(files / name, checksum) for name, checksum in checksums.items()}
         rows = [line.split("\t") for line in content[QUESTIONS].splitlines()[1:]]
         place = {row[0]: number for number, row in enumerate(rows)}
         lists = [line.split("\t") for name in LISTS for line in content[name].splitlines()]

@@ -30,7 +30,7 @@ MISSING = (
     "tier; unavailable, it needs something that the machine did not have; failed, with the reason below the table."
 )
 RECORD = (
-    "The results are one file, one JSON object per line; the README of `shoal-bench` explains every field. Only records "
+    "The results are one file, one JSON object per line; the README of `shoal-bench` explains every field. Only those "
     "whose `status` is ok are shown as figures."
 )
 
