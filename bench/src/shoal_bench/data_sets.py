@@ -43,8 +43,6 @@ class DataSet:
         What is known of its licence, and who publishes it.
     papers : tuple of str
         Who reports figures on it: sccl, clusterbert, deccrl, mlm-dec.
-    metrics : tuple of str
-        The scores that they report.
     remark : str
         How it differs from what the papers used, where that is known.
     urls : tuple of str
@@ -61,7 +59,6 @@ class DataSet:
     licence: str = ""
     source: str = ""
     papers: tuple[str, ...] = ()
-    metrics: tuple[str, ...] = ("acc", "nmi")
     remark: str = ""
     urls: tuple[str, ...] = ()
     reader: str = ""

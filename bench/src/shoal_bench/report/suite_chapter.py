@@ -20,6 +20,11 @@ OTHER_SCORES = {"fitted_scores": "ours, on the texts fitted", "start_scores": "o
 NAMES = {BUILT_IN: "all-MiniLM-L6-v2, built in", "bow": "word counts", "tfidf": "TF-IDF weights"}
 
 
+def one_decimal(value: float) -> str:
+    """Show a score."""
+    return f"{value:.1f}"
+
+
 def suite_chapter(summary: SuiteSummary, pictures: Sequence[Block]) -> list[Block]:
     """Return the chapter of a suite.
 
@@ -97,43 +102,34 @@ def score_table(summary: SuiteSummary, metric: str) -> Table | None:
 def _score_lines(summary: SuiteSummary, row: Row, metric: str) -> list[list[str]]:
     """Return the lines of a method: published, ours, the difference, and what else was scored."""
     names = summary.data_sets
-    lines: list[list[str]] = []
-    published = [published_of(row, name, metric) for name in names]
-    if any(value is not None for value in published):
-        lines.append(["published", *_figures(published, one_decimal)])
-    if not row.runnable:
-        return _named(row, [*lines, [Note(f"{_ours(row)}: not yet"), *[""] * _width(names)]])
     cells = [summary.of(row, name) for name in names]
-    words = {_word_for(cell) for cell in cells}
+    lines = [_line("published", [published_of(row, name, metric) for name in names])]
+    ours = "ours" if row.peer is None else "measured"
+    words = {_word_for(cell) for cell in cells} if row.runnable else {"not yet"}
     if not any(cell.records for cell in cells) and len(words) == 1:
-        return _named(row, [*lines, [Note(f"{_ours(row)}: {words.pop()}"), *[""] * _width(names)]])
-    lines.append(_our_line(_ours(row), cells, metric))
-    differences = [summary.difference(row, name, metric) for name in names]
-    if any(value is not None for value in differences):
-        lines.append(["difference", *_figures(differences, signed)])
-    for which, label in OTHER_SCORES.items():
-        others = [_other_mean(cell, which, metric) for cell in cells]
-        if any(value is not None for value in others):
-            lines.append([label, *_figures(others, one_decimal)])
-    return _named(row, lines)
+        lines.append([Note(f"{ours}: {words.pop()}"), *[""] * (len(names) + (len(names) > 1))])
+    else:
+        lines.append(_our_line(ours, cells, metric))
+        lines.append(_line("difference", [summary.difference(row, name, metric) for name in names], signed))
+        for which, label in OTHER_SCORES.items():
+            lines.append(_line(label, [_other_mean(cell, which, metric) for cell in cells]))
+    return [["" if number else row.name, *line] for number, line in enumerate(filter(None, lines))]
 
 
-def _named(row: Row, lines: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Put the method's name before the first line."""
-    return [["" if number else row.name, *line] for number, line in enumerate(lines)]
-
-
-def _ours(row: Row) -> str:
-    """Name what was measured here: ours, unless it is other people's tool."""
-    return "ours" if row.peer is None else "measured"
+def _line(label: str, values: Sequence[float | None], show: Callable[[float], str] = one_decimal) -> list[str]:
+    """Return a line of figures, and their mean if there are several; nothing if there is no figure at all."""
+    if all(value is None for value in values):
+        return []
+    shown = [NOTHING if value is None else show(value) for value in values]
+    return [label, *shown, *_mean_of(values, show)]
 
 
 def _our_line(label: str, cells: Sequence[Measured], metric: str) -> list[str]:
     """Return ours on every data set; the number of seeds stands in front if it is the same everywhere."""
     counts = {len(cell.records) for cell in cells if cell.records}
+    means = [cell.mean(metric) for cell in cells]
     figures: list[str] = []
-    for cell in cells:
-        mean = cell.mean(metric)
+    for cell, mean in zip(cells, means, strict=True):
         if mean is None:
             figures.append(Note(_word_for(cell)))
         else:
@@ -141,9 +137,7 @@ def _our_line(label: str, cells: Sequence[Measured], metric: str) -> list[str]:
             count = f" (n = {len(cell.records)})" if len(counts) > 1 else ""
             figures.append(Strong(one_decimal(mean) + (f" ± {spread:.1f}" if spread is not None else "") + count))
     label += f", n = {counts.pop()}" if len(counts) == 1 else ""
-    if len(cells) > 1:
-        figures.append(_mean_of([cell.mean(metric) for cell in cells], lambda mean: Strong(one_decimal(mean))))
-    return [label, *figures]
+    return [label, *figures, *_mean_of(means, lambda mean: Strong(one_decimal(mean)))]
 
 
 def _word_for(cell: Measured) -> str:
@@ -157,26 +151,11 @@ def _other_mean(cell: Measured, which: str, metric: str) -> float | None:
     return statistics.fmean(score[metric] for score in scores) if scores else None
 
 
-def _figures(values: Sequence[float | None], show: Callable[[float], str]) -> list[str]:
-    """Return values as text, and their mean if every one is there."""
-    shown = [NOTHING if value is None else show(value) for value in values]
-    return [*shown, _mean_of(values, show)] if len(values) > 1 else shown
-
-
-def _mean_of(values: Sequence[float | None], show: Callable[[float], str]) -> str:
-    """Return the mean over all data sets, nothing if one is missing."""
+def _mean_of(values: Sequence[float | None], show: Callable[[float], str]) -> list[str]:
+    """Return the mean over several data sets, or that one of them is missing; nothing of a single one."""
     there = [value for value in values if value is not None]
-    return show(statistics.fmean(there)) if len(there) == len(values) else NOTHING
-
-
-def _width(names: Sequence[str]) -> int:
-    """Return the number of columns with figures."""
-    return len(names) + (len(names) > 1)
-
-
-def one_decimal(value: float) -> str:
-    """Show a score."""
-    return f"{value:.1f}"
+    mean = show(statistics.fmean(there)) if len(there) == len(values) else NOTHING
+    return [mean] if len(values) > 1 else []
 
 
 def signed(value: float) -> str:
@@ -228,28 +207,22 @@ def cost_table(summary: SuiteSummary) -> Table:
                 row.name,
                 NAMES.get(backbone, backbone),
                 row.published_backbone or NOTHING,
-                _seconds(cell.average("seconds") for _, cell in cells),
-                _seconds(encoding),
-                _megabytes(cell.average("peak_memory_mb") for _, cell in cells),
+                _cost(cell.average("seconds") for _, cell in cells),
+                _cost(encoding),
+                _cost((cell.average("peak_memory_mb") for _, cell in cells), least=0),
             ]
         )
     columns = ["method", "backbone here", "published backbone", "fit, seconds", "encoding, seconds", "peak memory, MB"]
     return Table(columns, rows, n_names=3)
 
 
-def _seconds(values: Iterable[float | None]) -> str:
-    """Show a mean of seconds; encoding within the fit, or not needed, has none."""
+def _cost(values: Iterable[float | None], least: float = 100) -> str:
+    """Show a mean, from ``least`` on without decimals; encoding within the fit, or not needed, has none."""
     there = [value for value in values if value is not None]
     if not there:
         return NOTHING
     mean = statistics.fmean(there)
-    return f"{mean:,.0f}" if mean >= 100 else f"{mean:.1f}"
-
-
-def _megabytes(values: Iterable[float | None]) -> str:
-    """Show a mean of memory."""
-    there = [value for value in values if value is not None]
-    return f"{statistics.fmean(there):,.0f}" if there else NOTHING
+    return f"{mean:,.0f}" if mean >= least else f"{mean:.1f}"
 
 
 def _texts_lines(summary: SuiteSummary) -> list[str]:
