@@ -58,7 +58,8 @@ def prepare(n_clusters, seed, shift, mood):
 TEXTS = ["a", "bb", "ccc", "dddd", 'ünï\n"code"']
 
 
-@pytest.fixture(scope="module")
+# whoever needs the environment is slow: building it takes seconds
+@pytest.fixture(scope="module", params=[pytest.param("built", marks=pytest.mark.slow)])
 def built(tmp_path_factory):
     """A tool, and a cache folder with its environment, in whose place an unfinished one was before."""
     folder = tmp_path_factory.mktemp("peers")

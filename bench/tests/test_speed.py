@@ -141,6 +141,7 @@ def test_made_vectors_are_unit_vectors_near_the_given_ones():
     np.testing.assert_array_equal(varied_vectors(given, 9), made[:9])
 
 
+@pytest.mark.slow
 def test_without_data_sets_the_texts_are_docstrings_long_and_short(monkeypatch):
     monkeypatch.setattr("shoal_bench.speed.texts.standard_library_texts", cache(standard_library_texts))  # parse once
     titles, sentences = (read_texts(source_of(kind)) for kind in ("titles", "sentences"))
@@ -385,6 +386,7 @@ def speed(tmp_path):
     return lambda *arguments: CliRunner().invoke(app, [*map(str, arguments), "--results", str(file)])
 
 
+@pytest.mark.slow
 def test_the_command_measures_in_a_process_of_its_own(speed, backbone, results):
     arguments = ["--measure", "growth-cluster", "--sizes", "40", "--backbone", backbone, "--threads", 1, "--json"]
     answer = speed(*arguments)

@@ -62,6 +62,7 @@ def planned(answer) -> list[tuple[str, str, int]]:
     return [(cell["data_set"], cell["row"], cell["seed"]) for cell in answer.json["cells"]]
 
 
+@pytest.mark.slow
 def test_a_suite_is_run_once_and_then_left_alone(bench, folder):
     first = bench("--texts", 45, "--row", "BoW", "--threads", 1, "--json")
     assert first.code == 0, first.err
