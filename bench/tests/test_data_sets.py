@@ -81,6 +81,14 @@ def test_the_folder_is_named_by_the_environment(tmp_path, monkeypatch):
     assert is_present("tweet")
 
 
+def test_without_a_name_the_folder_is_in_the_cache(tmp_path, monkeypatch):
+    monkeypatch.delenv("SHOAL_DATA", raising=False)
+    monkeypatch.setenv("SHOAL_CACHE", str(tmp_path))
+    assert data_folder() == tmp_path / "data"
+    with pytest.raises(DataError, match=r"data/tweet.tsv.gz; set SHOAL_DATA .*, or run: shoal-bench fetch tweet"):
+        DATA_SETS["tweet"].load()
+
+
 def test_bad_files_are_sentences(tmp_path):
     with pytest.raises(DataError) as missing:
         DATA_SETS["tweet"].load(tmp_path)

@@ -65,7 +65,7 @@ def test_the_keys_are_those_of_suites_and_rows():
         (HEAD + BOW + "train_share = { tweet = 1 }\n", "train_share = 1 for tweet; pass a part between 0 and 1"),
         (HEAD + BOW + "train_share = { tweet = '1' }\n", "its train_share has tweet = '1'; it must be a number"),
         (HEAD + BOW + "train_share = { yelp = 0.5 }\n", "data set of train_share 'yelp' is unknown"),
-        (HEAD + PEER + "train_share = { tweet = 0.5 }\n", "a peer sorts no new texts"),
+        (HEAD + PEER + "train_share = { tweet = 0.5 }\n", "a peer does not predict new texts"),
         (HEAD + BOW + "published = { acc = { yelp = 3 } }\n", "data set of its published acc 'yelp' is unknown"),
         (HEAD + BOW + "published = { acc = { tweet = '3' } }\n", "its published acc has tweet = '3'; it must be a num"),
     ],

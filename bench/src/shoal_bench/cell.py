@@ -34,7 +34,7 @@ class Cell:
     peer : str or None
         A foreign tool.
     extras : tuple of str
-        What else to measure on the way; the fit is the same with and without, and so is its key.
+        What else to measure during the fit; the fit is the same with and without, and so is its key.
     train_share : float or None
         The part of the texts that is fitted, the rest being for scores; None to fit and score all of them.
 
@@ -55,7 +55,7 @@ class Cell:
     train_share: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain values; what came later and is not asked for is omitted, as keys of old know none."""
+        """Return it as plain values; options that came later are omitted unless they are set, so that old keys stay."""
         return {name: value for name, value in asdict(self).items() if name not in ("extras", "train_share") or value}
 
     @classmethod

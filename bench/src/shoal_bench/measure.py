@@ -75,10 +75,10 @@ def _measure_method(cell: Cell, data: LabelledTexts, scored: LabelledTexts) -> d
     model = find_method(cell.method or "")(**cell.params, random_state=cell.seed)
     params = model.get_params()
     encoded = _encoded(params, data.texts)
+    snapshots = Snapshots(model, data, cell.extras)
     with private_cache(params.get("backbone")):
         if encoded is not None:
             cached_vectors(encoded.key, lambda: encoded.content)
-        snapshots = Snapshots(model, data, cell.extras)
         trace = Trace(data.labels, snapshots, maps=MAPS in cell.extras)
         model.fit(data.texts, callbacks=[trace])
         seconds = round(trace.seconds(), 3)

@@ -141,7 +141,7 @@ def _check_split(where: str, row: Content, suite: Content) -> None:
         if not 0 < share < 1:
             raise ParameterError(f"{where} has train_share = {share} for {name}; pass a part between 0 and 1.")
     if shares and "peer" in row:
-        raise ParameterError(f"{where} has a train_share but a peer sorts no new texts; omit it.")
+        raise ParameterError(f"{where} has a train_share but a peer does not predict new texts; omit it.")
 
 
 def _check_params(method: str, params: Content) -> None:

@@ -26,7 +26,7 @@ def peak_memory_mb() -> float | None:
     """Return the most memory this process has held, in megabytes, where the system counts it."""
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-        # Not getrusage where this is to be had: on Linux its maximum begins with that of the parent process.
+        # Not getrusage where this exists: on Linux its maximum begins with that of the parent process.
         return round(int(status.partition("VmHWM:")[2].split()[0]) / 1024, 1)
     except (OSError, IndexError, ValueError):
         pass

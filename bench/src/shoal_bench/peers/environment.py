@@ -66,7 +66,7 @@ class Peer:
 def ensure_environment(peer: Peer) -> Path:
     """Build the environment of a peer if it is not there, and return its Python.
 
-    Processes that ask at once wait for the one that builds. An environment whose building was broken off is built anew.
+    Processes that ask at once wait for the one that builds. An environment that was built in part is built again.
 
     Parameters
     ----------

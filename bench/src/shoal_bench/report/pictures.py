@@ -89,7 +89,7 @@ def logarithmic(panel: Axes, which: Literal["x", "y"], values: Sequence[float]) 
     """Give a panel's axis a logarithmic scale with plain numbers, enough of them for the values' range."""
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-    shown = [value for value in values if value > 0]  # a time may round to nought, which has no logarithm
+    shown = [value for value in values if value > 0]  # a time may round to zero, which has no logarithm
     if not shown:
         return
     panel.set(**{f"{which}scale": "log"})

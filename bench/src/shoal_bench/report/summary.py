@@ -30,7 +30,7 @@ class Measured:
     records : tuple of dict
         Those that went well.
     troubles : tuple of dict
-        Those that failed, or could not be had.
+        Those that failed, or were unavailable.
     """
 
     n_seeds: int
@@ -227,7 +227,7 @@ def path_through(trace: Sequence[Mapping[str, Any]], name: str) -> list[tuple[in
     """
     path, before, latest = [], 0, 0
     for look in trace:
-        if look["step"] < latest:  # the next stage counts from nought
+        if look["step"] < latest:  # the next stage counts from zero
             before += latest
         latest = look["step"]
         if look.get(name) is not None:

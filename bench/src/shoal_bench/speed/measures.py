@@ -163,14 +163,14 @@ def _take_growth_cluster(request: SpeedRequest, texts: Sequence[str]) -> Facts:
     vectors = varied_vectors(encoded, request.n_texts)
     _model(request, WARM_UP_TEXTS).fit(vectors[:WARM_UP_TEXTS])
     facts = _growth(request, lambda: _model(request, len(vectors)).fit(vectors))
-    reckoned = a_text * request.n_texts
+    estimated = a_text * request.n_texts
     return {
         **facts,
         "repeated_texts": request.n_texts > len(head),
         "encode_seconds": None,
-        "reference": f"encode as many texts, reckoned from {len(head)}",
-        "reference_seconds": reckoned,
-        "ratio": reckoned / facts["seconds"],
+        "reference": f"encode as many texts, estimated from {len(head)}",
+        "reference_seconds": estimated,
+        "ratio": estimated / facts["seconds"],
     }
 
 
