@@ -103,7 +103,7 @@ def logarithmic(panel: Axes, which: Literal["x", "y"], values: Sequence[float]) 
 
 
 def score_against_time(figure: Figure, summary: SuiteSummary, metric: str) -> None:
-    """Draw a score against the time that 1,000 texts take, the mean over the data sets and every data set."""
+    """Draw a score against the time per 1,000 texts, the mean over the data sets and every data set."""
     names = summary.measured_sets
     halves: Any = figure.subfigures(1, 2, width_ratios=(1.15, 2))
     left, right = halves
@@ -111,11 +111,11 @@ def score_against_time(figure: Figure, summary: SuiteSummary, metric: str) -> No
     middle.set_title(f"mean of {len(summary.data_sets)} data sets")
     middle.set_ylabel(metric.upper())
     rows = summary.complete_rows
-    points = [(_mean_time(summary, row, names), _mean_score(summary, row, names, metric), row) for row in rows]
+    scores = [float(np.mean([summary.of(row, name).mean(metric) for name in names])) for row in rows]
+    points = [(_mean_time(summary, row, names), score, row) for row, score in zip(rows, scores, strict=True)]
     for seconds, score, row in points:
         colour, marker = style_of(summary, row)
-        hollow = any(summary.lacks_encoding(row, name) for name in names)
-        face = "white" if hollow else colour
+        face = "white" if any(summary.lacks_encoding(row, name) for name in names) else colour
         middle.scatter(seconds, score, s=48, facecolor=face, edgecolor=colour, marker=marker, zorder=3)
     _label(middle, [(seconds, score, row.name) for seconds, score, row in points])
     partial_rows = [row for row in summary.rows if row not in rows]
@@ -155,17 +155,9 @@ def _draw_times(panel: Axes, summary: SuiteSummary, data_set: str, metric: str) 
 
 
 def _mean_time(summary: SuiteSummary, row: Row, names: Sequence[str]) -> float:
-    """Return the mean seconds that a row takes for 1,000 texts."""
-    times = []
-    for name in names:
-        texts, seconds = summary.of(row, name).average("n_texts"), summary.whole_seconds(row, name)
-        times.append(1000 * (seconds or 0.0) / (texts or 1.0))
-    return float(np.mean(times))
-
-
-def _mean_score(summary: SuiteSummary, row: Row, names: Sequence[str], metric: str) -> float:
-    """Return a row's mean score over data sets that it was measured on."""
-    return float(np.mean([summary.of(row, name).mean(metric) for name in names]))
+    """Return the mean seconds that a row takes per 1,000 texts."""
+    places = [(summary.whole_seconds(row, name) or 0.0, summary.of(row, name).average("n_texts")) for name in names]
+    return float(np.mean([1000 * seconds / (texts or 1.0) for seconds, texts in places]))
 
 
 def _label(panel: Axes, points: Sequence[tuple[float, float, str]]) -> None:

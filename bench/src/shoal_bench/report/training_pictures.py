@@ -65,12 +65,10 @@ def strengths(figure: Figure, summary: SuiteSummary, metric: str) -> None:
     """Draw SCCL's figure 5: a score by strength, and how near augmented texts are to their originals."""
     names = summary.measured_sets
     grid = panels(figure, 2 * len(names), 2)
-    series = list(dict.fromkeys(row.series for row in summary.rows if row.series and row.x is not None))
     for left, right, name in zip(grid[::2], grid[1::2], names, strict=True):
         left.set_title(f"{name}: {metric.upper()} by strength")
         right.set_title(f"{name}: cosine to the augmented text")
-        for place, one in enumerate(series):
-            rows = [row for row in summary.rows if row.series == one and summary.of(row, name).records]
+        for place, rows in enumerate(_series(summary, name)):
             _draw_series(left, summary, rows, name, metric, place)
             _draw_similarities(right, summary, rows, name, style(place)[0])
         right.set_yticks([])
@@ -103,32 +101,32 @@ def sweep(figure: Figure, summary: SuiteSummary) -> None:
     """Draw DECCRL's figure 4: every score by the rows' x, one panel per data set and score."""
     places = [(name, metric) for metric in summary.suite.metrics for name in summary.measured_sets]
     grid = panels(figure, len(places))
-    series = list(dict.fromkeys(row.series for row in summary.rows if row.series and row.x is not None))
     for panel, (name, metric) in zip(grid, places, strict=True):
         panel.set_title(f"{name}: {metric.upper()}")
-        for place, one in enumerate(series):
-            rows = [row for row in summary.rows if row.series == one and summary.of(row, name).records]
+        for place, rows in enumerate(_series(summary, name)):
             _draw_series(panel, summary, rows, name, metric, place)
     legend_above(figure, grid)
+
+
+def _series(summary: SuiteSummary, data_set: str) -> list[list[Row]]:
+    """Return the rows of every curve that have a result on a data set, by their x."""
+    curves: dict[str, list[Row]] = {row.series: [] for row in summary.rows if row.series and row.x is not None}
+    for row in summary.rows:
+        if row.series in curves and summary.of(row, data_set).records:
+            curves[row.series].append(row)
+    return [sorted(rows, key=lambda row: row.x or 0.0) for rows in curves.values()]
 
 
 def _draw_series(
     panel: Axes, summary: SuiteSummary, rows: Sequence[Row], data_set: str, metric: str, place: int
 ) -> None:
     """Draw one curve of a score over the rows' x."""
-    ordered = sorted(rows, key=lambda row: row.x or 0.0)
-    measured = [summary.of(row, data_set) for row in ordered]
-    if measured:
-        panel.errorbar(
-            [row.x or 0.0 for row in ordered],
-            [one.mean(metric) or 0.0 for one in measured],
-            [one.spread(metric) or 0.0 for one in measured],
-            color=style(place)[0],
-            marker=style(place)[1],
-            capsize=2,
-            label=ordered[0].series,
-        )
-        panel.set_xticks([row.x or 0.0 for row in ordered])
+    if rows:
+        x, measured = [row.x or 0.0 for row in rows], [summary.of(row, data_set) for row in rows]
+        means, spreads = [one.mean(metric) or 0.0 for one in measured], [one.spread(metric) or 0.0 for one in measured]
+        colour, marker = style(place)
+        panel.errorbar(x, means, spreads, color=colour, marker=marker, capsize=2, label=rows[0].series)
+        panel.set_xticks(x)
 
 
 def _draw_similarities(panel: Axes, summary: SuiteSummary, rows: Sequence[Row], data_set: str, colour: str) -> None:

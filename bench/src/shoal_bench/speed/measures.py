@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal import load
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.environment import machine, peak_memory_mb, versions
 from shoal.methods import find_method
 from shoal.methods.base import TextClusterer
-from shoal.methods.persistence import load
 from shoal_bench.private_cache import private_cache
 from shoal_bench.results import OK, SCHEMA, Record, attempted, now
 from shoal_bench.speed.figures import in_turns
@@ -32,6 +32,7 @@ WARM_UP_TEXTS = 64
 MODEL_TEXTS = 1_000
 
 Facts = dict[str, Any]
+Prepared = Callable[[SpeedRequest, Sequence[str]], contextlib.AbstractContextManager[Callable[[], Any]]]
 
 
 def take(request: SpeedRequest) -> Record:
@@ -116,40 +117,33 @@ def _take_train_step(request: SpeedRequest, texts: Sequence[str], trainable_laye
     }
 
 
-def _take_fit(request: SpeedRequest, texts: Sequence[str]) -> Facts:
-    """Fit beside encoding alone; both load the backbone and find no vectors in the cache."""
+@contextlib.contextmanager
+def _fit(request: SpeedRequest, texts: Sequence[str]) -> Iterator[Callable[[], Any]]:
+    """Give the work of a fit, from texts to named clusters."""
     _fitted(request, texts[:WARM_UP_TEXTS])
-    turns = in_turns(
-        partial(_cold_seconds, request, partial(_fitted, request, texts)),
-        partial(_cold_seconds, request, partial(_encoded, request, texts)),
-        request.repeats,
-    )
+    yield partial(_fitted, request, texts)
+
+
+@contextlib.contextmanager
+def _predict(request: SpeedRequest, texts: Sequence[str]) -> Iterator[Callable[[], Any]]:
+    """Give the work of loading a saved model, which was fitted on few texts, and predicting."""
+    with tempfile.TemporaryDirectory() as folder:
+        _fitted(request, texts[:MODEL_TEXTS]).save(Path(folder) / "model")
+        yield lambda: load(Path(folder) / "model").predict(texts)
+
+
+def _take_ratio(request: SpeedRequest, texts: Sequence[str], prepared: Prepared) -> Facts:
+    """Do some work beside encoding alone; both load the backbone and find no vectors in the cache."""
+    with prepared(request, texts) as work:
+        ours, encoding = (partial(_cold_seconds, request, each) for each in (work, partial(_encoded, request, texts)))
+        turns = in_turns(ours, encoding, request.repeats)
     return {**turns.as_facts(), "reference": "load the backbone and encode"}
 
 
-def _take_predict(request: SpeedRequest, texts: Sequence[str]) -> Facts:
-    """Load a saved model and predict, beside encoding alone."""
-    with tempfile.TemporaryDirectory() as folder:
-        model = _saved(request, texts, Path(folder) / "model")
-        turns = in_turns(
-            partial(_cold_seconds, request, lambda: load(model).predict(texts)),
-            partial(_cold_seconds, request, partial(_encoded, request, texts)),
-            request.repeats,
-        )
-    return {**turns.as_facts(), "reference": "load the backbone and encode"}
-
-
-def _take_growth_fit(request: SpeedRequest, texts: Sequence[str]) -> Facts:
-    """Fit from texts, encoding and the rest apart."""
-    _fitted(request, texts[:WARM_UP_TEXTS])
-    return _growth(request, partial(_fitted, request, texts))
-
-
-def _take_growth_predict(request: SpeedRequest, texts: Sequence[str]) -> Facts:
-    """Predict with a model that was fitted on few texts and saved, encoding and the rest apart."""
-    with tempfile.TemporaryDirectory() as folder:
-        model = _saved(request, texts, Path(folder) / "model")
-        return _growth(request, lambda: load(model).predict(texts))
+def _take_growth(request: SpeedRequest, texts: Sequence[str], prepared: Prepared) -> Facts:
+    """Do some work, encoding and the rest apart."""
+    with prepared(request, texts) as work:
+        return _growth(request, work)
 
 
 def _take_growth_cluster(request: SpeedRequest, texts: Sequence[str]) -> Facts:
@@ -245,20 +239,14 @@ def _encoded(request: SpeedRequest, texts: Sequence[str]) -> NDArray[np.float32]
     return TransformerEncoder.load(request.backbone, max_length=max_length).encode(texts)
 
 
-def _saved(request: SpeedRequest, texts: Sequence[str], folder: Path) -> Path:
-    """Fit a model on few texts and save it."""
-    _fitted(request, texts[:MODEL_TEXTS]).save(folder)
-    return folder
-
-
 TAKERS: dict[str, Callable[[SpeedRequest, Sequence[str]], Facts]] = {
     "encode-titles": _take_encode,
     "encode-sentences": _take_encode,
     "train-step": _take_train_step,
     "train-step-last-two": partial(_take_train_step, trainable_layers=2),
-    "fit": _take_fit,
-    "predict": _take_predict,
-    "growth-fit": _take_growth_fit,
+    "fit": partial(_take_ratio, prepared=_fit),
+    "predict": partial(_take_ratio, prepared=_predict),
+    "growth-fit": partial(_take_growth, prepared=_fit),
     "growth-cluster": _take_growth_cluster,
-    "growth-predict": _take_growth_predict,
+    "growth-predict": partial(_take_growth, prepared=_predict),
 }

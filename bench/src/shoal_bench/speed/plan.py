@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shoal._version import __version__
+from shoal import __version__
 from shoal.errors import ParameterError
 from shoal.methods import find_method
 from shoal_bench.results import key_of

@@ -12,7 +12,7 @@ from functools import partial
 
 from filelock import FileLock, Timeout
 
-from shoal._version import __version__
+from shoal import __version__
 from shoal.cache import cache_folder
 from shoal.progress import progress
 from shoal_bench.child import child_environment, record_of
