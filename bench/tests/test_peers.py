@@ -64,7 +64,7 @@ def built(tmp_path_factory):
     """A tool, and a cache folder with its environment, in whose place an unfinished one was before."""
     folder = tmp_path_factory.mktemp("peers")
     (folder / "run_tool.py").write_text(TOOL, encoding="utf-8")
-    tool = Peer("tool", (), folder / "run_tool.py", "A stand-in.", {"shift": 0, "mood": "well"}, needs_vectors=False)
+    tool = Peer("tool", (), folder / "run_tool.py", {"shift": 0, "mood": "well"}, needs_vectors=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SHOAL_CACHE", str(folder / "cache"))
         tool.folder.mkdir(parents=True)
@@ -180,14 +180,14 @@ def test_an_environment_is_built_once_and_anew_if_unfinished(tool, monkeypatch):
 
 
 def test_other_requirements_have_another_folder(tool):
-    other = Peer("tool", ("fish==1",), tool.script, "")
+    other = Peer("tool", ("fish==1",), tool.script)
     assert other.folder != tool.folder
     assert other.folder.parent == tool.folder.parent
     assert other.folder.name.startswith("tool-")
 
 
 def test_two_at_once_build_it_once(monkeypatch):
-    peer, builds, pythons = Peer("pair", (), Path("run.py"), ""), [], []
+    peer, builds, pythons = Peer("pair", (), Path("run.py")), [], []
 
     def build(peer):
         builds.append(peer.name)
@@ -209,7 +209,7 @@ def test_a_package_that_cannot_be_had_is_said_with_pips_own_words(tool, tmp_path
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
-    peer = Peer("fishy", ("shoal-has-no-such-package==1.0",), tmp_path / "run.py", "")
+    peer = Peer("fishy", ("shoal-has-no-such-package==1.0",), tmp_path / "run.py")
     run = environment._run
 
     def copied(command, peer, tell):

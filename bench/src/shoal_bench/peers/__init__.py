@@ -23,6 +23,7 @@ _TORCH = "torch==2.13.0"
 _SCIENCE = ("numpy==2.4.6", "scikit-learn==1.9.1")
 _TOPICS = ("umap-learn==0.5.12", "hdbscan==0.8.44")
 
+# What each option does, and how each tool comes to K clusters, is in the README.
 PEERS: dict[str, Peer] = {
     peer.name: peer
     for peer in (
@@ -31,23 +32,18 @@ PEERS: dict[str, Peer] = {
             requirements=(_TORCH, "bertopic==0.17.4", *_TOPICS, *_SCIENCE),
             script=_HERE / "run_bertopic.py",
             options={"topics": "found", "outliers": "kept"},
-            summary="BERTopic: UMAP, HDBSCAN, topic words. By default as many topics as it finds, outliers left out; "
-            "topics='merged' merges them to K beside the outlier topic, outliers='assigned' gives each outlier to a "
-            "topic, topics='k-means' puts k-means in HDBSCAN's place.",
         ),
         Peer(
             name="clustpy",
             requirements=(_TORCH, "clustpy==0.0.3", *_SCIENCE),
             script=_HERE / "run_clustpy.py",
             options={"algorithm": "DEC", "pretrain_epochs": 100, "clustering_epochs": 150},
-            summary="ClustPy: DEC, IDEC or DCN on the vectors; the encoder itself is not trained.",
         ),
         Peer(
             name="top2vec",
             requirements=(_TORCH, "top2vec==1.0.36", *_TOPICS, *_SCIENCE),
             script=_HERE / "run_top2vec.py",
             options={"topics": "found"},
-            summary="Top2Vec: UMAP, HDBSCAN, each text to the nearest topic; topics='merged' merges them to K.",
         ),
     )
 }

@@ -38,8 +38,6 @@ class Peer:
         The file that :mod:`shoal_bench.peers.answer` runs in its environment.
     options : dict of str to Any
         What a suite's ``peer_options`` may set, with the defaults.
-    summary : str
-        What it does and how it is driven here, in a sentence.
     needs_vectors : bool
         Whether it can do nothing without vectors.
     """
@@ -47,7 +45,6 @@ class Peer:
     name: str
     requirements: tuple[str, ...]
     script: Path
-    summary: str
     options: dict[str, Any] = field(default_factory=dict)
     needs_vectors: bool = True
 
