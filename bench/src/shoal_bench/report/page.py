@@ -7,8 +7,10 @@ is a :class:`Note` is shown in italics as a whole, one that is :class:`Strong` i
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 
 class Note(str):
@@ -72,6 +74,7 @@ class Picture:
 
 Block = Heading | Paragraph | Bullets | Command | Table | Picture
 
+PROSE: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("prose.toml").read_text(encoding="utf-8"))
 _CODE = re.compile(r"`([^`]+)`")
 # An underscore inside a word is no emphasis in Markdown, and names of data sets are full of them.
 _MARKDOWN_SIGNS = re.compile(r"[\\`*<>|\[\]~$#]|(?<!\w)_|_(?!\w)")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal_bench.report import pictures
-from shoal_bench.report.page import Block, Bullets, Command, Heading, Paragraph, Picture, Strong, Table
+from shoal_bench.report.page import PROSE, Block, Bullets, Command, Heading, Paragraph, Picture, Strong, Table
 from shoal_bench.results import OK, Record
 from shoal_bench.speed.figures import exponents
 from shoal_bench.speed.plan import GROWTHS, KIND, RATIOS, SPEED_TIERS
@@ -46,10 +46,7 @@ def speed_chapter(records: Sequence[Record], folder: Path, place: str) -> list[B
     blocks: list[Block] = [
         Heading(2, "Speed"),
         Command(f"shoal-bench --suite speed --tier {_tier(taken)}"),
-        Paragraph(
-            "Each measure has a process of its own and stands beside a reference in the same process, in turns; the "
-            "ratio is the median of the turns' ratios, and above 1 we are faster."
-        ),
+        Paragraph(PROSE["page"]["speed"]),
     ]
     compared = _latest(record for record in taken if record["measure"] in RATIOS)
     if compared:
@@ -140,8 +137,7 @@ def _growth_words(curves: Mapping[str, Sequence[Record]]) -> list[Block]:
         parts = [f"{word} n^{fitted[key]:.2f}" for key, word in QUANTITIES.items() if fitted.get(key) is not None]
         if parts:
             items.append(f"{name}: {', '.join(parts)} ({records[0]['n_texts']:,} to {records[-1]['n_texts']:,} texts).")
-    said = "Exponents b of a · n^b, by least squares on the logarithms; 1 is in proportion to the number of texts n."
-    return [Paragraph(said), Bullets(items)] if items else []
+    return [Paragraph(PROSE["page"]["growth"]), Bullets(items)] if items else []
 
 
 def _shown(value: float | None, digits: int = 2) -> str:

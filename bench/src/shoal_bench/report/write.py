@@ -9,7 +9,7 @@ from typing import Any
 
 from shoal.cache import write_atomically
 from shoal.errors import DataError
-from shoal_bench.report.page import Block, Bullets, Command, Heading, Paragraph, Picture, Table, to_markdown
+from shoal_bench.report.page import PROSE, Block, Bullets, Command, Heading, Paragraph, Picture, Table, to_markdown
 from shoal_bench.report.speed_chapter import speed_chapter
 from shoal_bench.report.suite_chapter import behind, suite_chapter
 from shoal_bench.report.suite_pictures import draw_pictures
@@ -18,21 +18,6 @@ from shoal_bench.results import OK, Record, Results
 from shoal_bench.suite import load_suite, suite_names
 
 PICTURES = "pictures"
-INTRODUCTION = (
-    "Every table of the papers that Shoal follows, on one protocol. Lines called published are the papers' own "
-    "figures, on their data, backbones and splits. Lines called ours, or measured if the tool is other people's, come "
-    "from runs of the command beside them: the mean ± the sample standard deviation over n seeds. All scores are "
-    "percent. Labels are for scoring only: no method sees them. Texts that a tool leaves without a cluster count as "
-    "one more cluster."
-)
-MISSING = (
-    "In the place of a figure: not yet, there is no such method in Shoal so far; not run, nobody has run it in this "
-    "tier; unavailable, it needs something that the machine did not have; failed, with the reason below the table."
-)
-RECORD = (
-    "The results are one file, one JSON object per line; the README of `shoal-bench` explains every field. Only those "
-    "whose `status` is ok are shown as figures."
-)
 
 
 def write_pages(results: Path, folder: Path, suites: Sequence[str] = ()) -> list[Path]:
@@ -68,8 +53,8 @@ def write_pages(results: Path, folder: Path, suites: Sequence[str] = ()) -> list
     summaries.sort(key=_reading_order(summaries))
     blocks: list[Block] = [
         Heading(1, "Benchmarks"),
-        Paragraph(INTRODUCTION),
-        Paragraph(MISSING),
+        Paragraph(PROSE["page"]["introduction"]),
+        Paragraph(PROSE["page"]["missing"]),
         Command("shoal-bench report"),
         Paragraph(f"writes this page from `{results.name}`; the command in each chapter makes its results."),
         _overview(summaries),
@@ -78,7 +63,12 @@ def write_pages(results: Path, folder: Path, suites: Sequence[str] = ()) -> list
     for summary in summaries:
         blocks += suite_chapter(summary, draw_pictures(summary, folder, PICTURES, shown))
     blocks += speed_chapter(records, folder, PICTURES)
-    blocks += [Heading(2, "A record"), Paragraph(RECORD), Heading(2, "Machine and versions"), _provenance(records)]
+    blocks += [
+        Heading(2, "A record"),
+        Paragraph(PROSE["page"]["record"]),
+        Heading(2, "Machine and versions"),
+        _provenance(records),
+    ]
     page = folder / "benchmarks.md"
     write_atomically(page, to_markdown(blocks).encode())
     return [page, *(folder / block.path for block in blocks if isinstance(block, Picture))]
