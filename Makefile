@@ -16,11 +16,11 @@ test: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --dist loadfile src tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile src tests bench
 
 # Only the tests that finish in seconds.
 fast: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" src tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" src tests bench
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
@@ -35,8 +35,8 @@ $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) -e .
 	touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP) -e ".[dev]"
+$(VENV)/.installed-dev: $(VENV)/.installed bench/pyproject.toml
+	$(PIP) -e ".[dev]" -e ./bench
 	touch $@
 
 clean:

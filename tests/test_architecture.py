@@ -11,13 +11,13 @@ SOURCE = Path(__file__).parents[1] / "src" / "shoal"
 
 # Each room may import from the rooms that stand in a lower row, and from its own.
 ROWS = [
-    {"errors", "_version", "cache", "progress", "surroundings"},
+    {"errors", "_version", "cache", "progress", "environment"},
     {"corpus", "clustering", "run_folder", "text", "demo_texts", "vectors", "parameters"},
     {"functional", "metrics", "naming", "clusterers", "report"},
     {"encoder", "augment"},
     {"training"},
     {"methods", "n_clusters"},
-    {"scale", "bench", "server", "cli"},
+    {"scale", "server", "cli"},
 ]
 # These read numbers, texts or a run folder, and nothing of how they came about.
 KNOW_ONLY_THE_FOUNDATION = {"metrics", "naming", "report"}
@@ -63,8 +63,7 @@ def test_there_is_one_training_loop():
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         )
     ]
-    # The plain loop is what the trainer's speed is measured against; nothing learns from it.
-    assert backward == ["bench/speed/plain_loop.py", "training/trainer.py"]
+    assert backward == ["training/trainer.py"]
 
 
 def test_no_pickle_and_no_print():

@@ -22,13 +22,13 @@ from shoal._version import __version__
 from shoal.cache import write_atomically
 from shoal.clustering import Cluster
 from shoal.corpus import Corpus, require_column, strings_of
+from shoal.environment import peak_memory_mb
 from shoal.errors import DataError, ParameterError, RunFolderError
 from shoal.methods import DEFAULT, build_method
 from shoal.methods.base import TextClusterer
 from shoal.methods.inputs import read_vectors
 from shoal.metrics import scores
 from shoal.run_folder import RunFolder, free_path, partial_path, writing
-from shoal.surroundings import peak_memory_mb
 from shoal.training import StageSnapshots
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers", "safetensors", "polars")

@@ -3,44 +3,20 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from cli_tickets import FAST, made_table
+from command_line import caller
 from shoal.cli import main
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> dict:
-        return json.loads(self.out)
 
 
 @pytest.fixture
 def shoal(capsys, monkeypatch):
     """Return a function that runs ``shoal ARGUMENTS`` in this process."""
-
-    def run(*arguments: object) -> Answer:
-        monkeypatch.setattr(sys, "argv", ["shoal", *map(str, arguments)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ending:
-            main()
-        said = capsys.readouterr()
-        code = ending.value.code
-        return Answer(code if isinstance(code, int) else 0, said.out, said.err)
-
-    return run
+    return caller("shoal", main, capsys, monkeypatch)
 
 
 @pytest.fixture

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
 import typer
 
-from shoal.cli import augment, bench, demo, doctor, fit, inspect, methods, predict, score, show
-from shoal.cli.console import say
-from shoal.errors import ShoalError
+from shoal.cli import augment, demo, doctor, fit, inspect, methods, predict, score, show
+from shoal.cli.console import run
 
 EXIT_CODES = """
 Exit codes: 0 done; 1 the system or a bug; 2 wrong usage; 3 input; 4 parameter; 5 missing optional package;
@@ -35,7 +31,6 @@ app.command(epilog=methods.EXAMPLES)(methods.methods)
 app.command(epilog=augment.EXAMPLES)(augment.augment)
 app.command(epilog=demo.EXAMPLES)(demo.demo)
 app.command(epilog=doctor.EXAMPLES)(doctor.doctor)
-app.add_typer(bench.app, name="bench")
 
 
 @app.callback(invoke_without_command=True)
@@ -49,22 +44,5 @@ def _version(version: bool = typer.Option(False, "--version", help="Print the ve
 
 
 def main() -> None:
-    """Run the command line; every error is one sentence and an exit code."""
-    try:
-        app()
-    except ShoalError as error:
-        say(str(error), alarm="Error: ")
-        sys.exit(error.exit_code)
-    except SystemExit as ending:
-        if ending.code == 130:  # Ctrl-C, in typer
-            say("Interrupted.")
-        raise
-    except Exception as error:
-        if os.environ.get("SHOAL_DEBUG"):
-            raise
-        if isinstance(error, OSError):  # a full disk, a folder without permission
-            say(str(error), alarm="Error: ")
-            sys.exit(1)
-        say(f"{type(error).__name__}: {error}", alarm="Unexpected error: ")
-        say("This is a bug in Shoal; please report it. SHOAL_DEBUG=1 shows where it happened.")
-        sys.exit(1)
+    """Run the command line."""
+    run(app)

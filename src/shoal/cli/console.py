@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from shoal.errors import ShoalError
 
 if TYPE_CHECKING:
     from shoal.clustering import Cluster
 
 SHOWN_EXAMPLES = 2
 EXAMPLE_CHARACTERS = 70
+
+
+def run(app: Callable[[], Any]) -> None:
+    """Run a command line to its end; every error is a sentence and an exit code."""
+    try:
+        app()
+    except ShoalError as error:
+        say(str(error), alarm="Error: ")
+        sys.exit(error.exit_code)
+    except SystemExit as ending:
+        if ending.code == 130:  # typer's word for Ctrl-C
+            say("Interrupted.")
+        raise
+    except Exception as error:
+        if os.environ.get("SHOAL_DEBUG"):
+            raise
+        if isinstance(error, OSError):  # a full disk, a folder without permission
+            say(str(error), alarm="Error: ")
+            sys.exit(1)
+        say(f"{type(error).__name__}: {error}", alarm="Unexpected error: ")
+        say("This is a bug in Shoal; please report it. SHOAL_DEBUG=1 shows where it happened.")
+        sys.exit(1)
 
 
 def say(message: str, alarm: str = "") -> None:

@@ -25,7 +25,6 @@ EXTRAS = {
     "tensorboard": ("tensorboard",),
     "mlflow": ("mlflow",),
     "report": ("matplotlib",),
-    "bench": ("matplotlib", "sentence_transformers"),
 }
 
 
@@ -53,6 +52,7 @@ def _facts() -> dict[str, Any]:
     from shoal import __version__
     from shoal.cache import cache_folder
     from shoal.encoder.backbone import builtin_folder
+    from shoal.environment import memory_gb
     from shoal.errors import ModelError
     from shoal.fitting import environment
 
@@ -65,23 +65,13 @@ def _facts() -> dict[str, Any]:
     return {
         "shoal": __version__,
         **environment(),
-        "memory_gb": _memory_gb(),
+        "memory_gb": memory_gb(),
         "device": "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu",
         "builtin_model": model,
         "cache_folder": str(cache_folder()),
         "cache_mb": round(sum(kept) / 1e6, 1),
         "extras": {extra: all(map(find_spec, modules)) for extra, modules in EXTRAS.items()},
     }
-
-
-def _memory_gb() -> float | None:
-    """Return the machine's memory; None on a system that does not say."""
-    import os
-
-    try:
-        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
-    except (ValueError, OSError, AttributeError):
-        return None
 
 
 def _shown(value: Any) -> str:

@@ -1,8 +1,7 @@
-"""How good a clustering is: against labels, by its geometry, and as a ranking. Numpy in, numbers out."""
+"""How good a clustering is: against labels, and by its geometry. Numpy in, numbers out."""
 
 from __future__ import annotations
 
-from shoal.metrics.coherence import npmi_coherence
 from shoal.metrics.external import (
     accuracy,
     ari,
@@ -27,12 +26,10 @@ from shoal.metrics.internal import (
     size_entropy,
 )
 from shoal.metrics.pairs import MovedPair, moved_pairs
-from shoal.metrics.ranking import Ranking, mean_average_precision, mean_reciprocal_rank, ranking_scores
 
 __all__ = [
     "Estimate",
     "MovedPair",
-    "Ranking",
     "accuracy",
     "ari",
     "calinski_harabasz",
@@ -43,14 +40,10 @@ __all__ = [
     "inter_cluster_distance",
     "intra_cluster_distance",
     "match_clusters",
-    "mean_average_precision",
-    "mean_reciprocal_rank",
     "modularity",
     "moved_pairs",
     "nmi",
-    "npmi_coherence",
     "purity",
-    "ranking_scores",
     "scores",
     "silhouette",
     "simplified_silhouette",

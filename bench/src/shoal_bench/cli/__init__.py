@@ -1,0 +1,229 @@
+"""``shoal-bench``: the tables of the papers, cell by cell."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from shoal.cli.console import print_json, print_table, run, say
+from shoal.errors import DataError, ParameterError
+from shoal_bench.cli import fetch, report, speed
+from shoal_bench.results import DEFAULT_FILE, Results
+from shoal_bench.tiers import TIERS, find_tier
+
+if TYPE_CHECKING:
+    from shoal_bench.runner import Runner, Summary, Task
+    from shoal_bench.suite import Suite
+
+EXAMPLES = """
+Examples:
+
+    shoal-bench list
+
+    shoal-bench --suite sccl-table1 --tier quick
+
+    shoal-bench --suite sccl-table1 --tier standard --data-set tweet --row SCCL --seeds 0,1 --jobs 2
+
+    shoal-bench --suite all --tier quick --dry-run
+
+    shoal-bench --suite my.toml --tier quick --texts 500 --results my.jsonl
+
+    shoal-bench --suite sccl-table1 --peer bertopic
+
+    shoal-bench report
+
+Killed or interrupted, the same command goes on where it stopped. Several may run at once.
+"""
+ALL = "all"
+SPEED = "speed"
+LARGEST_SEED = 2**32 - 1  # numpy's
+
+app = typer.Typer(
+    name="shoal-bench",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command(epilog=report.EXAMPLES)(report.report)
+app.command(epilog=speed.EXAMPLES)(speed.speed)
+app.command(epilog=fetch.EXAMPLES)(fetch.fetch)
+
+
+@app.callback(invoke_without_command=True, epilog=EXAMPLES)
+def bench(
+    context: typer.Context,
+    suite: list[str] = typer.Option([], help="A suite's name, `speed`, `all`, or a .toml file; may be repeated."),
+    tier: str = typer.Option("quick", help="How much is measured: quick, standard or paper."),
+    data_set: list[str] = typer.Option([], help="Only this data set; may be repeated."),
+    row: list[str] = typer.Option([], help="Only the row of this name; may be repeated."),
+    method: list[str] = typer.Option([], help="Only rows of this method; may be repeated."),
+    peer: list[str] = typer.Option([], help="Also the rows of this foreign tool, or `all`; may be repeated."),
+    seeds: str | None = typer.Option(None, help="Other seeds than the tier's, e.g. 0,1."),
+    texts: int | None = typer.Option(None, min=1, help="Another size of sample than the tier's."),
+    jobs: int = typer.Option(1, min=1, help="Cells at a time."),
+    threads: int | None = typer.Option(
+        None, min=1, help="Threads of each cell.  [default: the cores divided by --jobs]"
+    ),
+    results: Path = typer.Option(DEFAULT_FILE, help="The file that results are added to."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="List the cells that would be run, and run none."),
+    json: bool = typer.Option(False, help="Print a summary as one JSON object."),
+) -> None:
+    """Measure methods on the papers' data sets: run the cells of a suite that the results do not have yet.
+
+    A cell is one fit of one method on one data set with one seed, in a process of its own; every finished one is
+    kept. Data sets are looked for in the folder that SHOAL_DATA names, by default in the cache
+    folder; `shoal-bench fetch` gets them.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from shoal_bench.choice import Choice
+    from shoal_bench.data_sets import data_folder
+    from shoal_bench.runner import Runner
+
+    if not suite:
+        raise ParameterError("no suite is named; pass --suite NAME or --suite all. The names: shoal-bench list")
+    with_speed = SPEED in suite or (ALL in suite and not (data_set or row or method))
+    speed_options = speed.options(tier, threads, texts) if with_speed else None
+    suites = _suites([name for name in suite if name != SPEED])
+    choice = Choice(find_tier(tier), data_set, row, method, peer, _seeds(seeds), texts)
+    tasks, missing = choice.tasks(suites, omit_missing=ALL in suite) if suites else ([], [])
+    if missing:
+        names = " ".join(missing)
+        if not tasks and speed_options is None:
+            raise DataError(
+                f"none of the data sets {names} is there; set SHOAL_DATA to the folder that holds them, or run: "
+                f"shoal-bench fetch {names}"
+            )
+        say(f"Left out, for they are not in {data_folder()}: {names}. To get them: shoal-bench fetch {names}")
+    runner = Runner(
+        Results(results),
+        jobs=jobs,
+        threads=threads or max(1, (os.cpu_count() or 1) // jobs),
+        data_folder=data_folder(),
+        say=speed.tell,
+    )
+    facts: dict[str, Any] = {"suites": [each.name for each in suites], "tier": tier, "left_out": missing}
+    if dry_run:
+        facts |= _plan(runner.missing(tasks), shown=bool(tasks) and not json)
+        if speed_options is not None:
+            facts |= speed.plan(speed_options, results, shown=not json)
+        failed = 0
+    else:
+        summary = _run_cells(runner, tasks)
+        facts |= {"wanted": summary.wanted, "already": summary.already, **summary.ended, "elsewhere": summary.elsewhere}
+        failed = summary.ended["failed"]
+        if tasks and not json:
+            say(_told(summary, results))
+        if speed_options is not None:
+            taken = speed.measure_all(speed_options, results, shown=not json)
+            facts["speed"] = {"wanted": taken.wanted, "already": taken.already, "failed": taken.count("failed")}
+            failed += taken.count("failed")
+    if json:
+        print_json(facts)
+    if failed:
+        raise typer.Exit(1)
+
+
+@app.command("list")
+def list_suites(json: bool = typer.Option(False, help="Print the result as one JSON object.")) -> None:
+    """List the suites, the tiers and the data sets."""
+    from shoal_bench.data_sets import DATA_SETS, data_folder, is_present
+    from shoal_bench.suite import load_suite, suite_names
+
+    suites = [load_suite(name) for name in suite_names()]
+    if json:
+        print_json(
+            {
+                "suites": {
+                    suite.name: {
+                        "title": suite.title,
+                        "source": suite.source,
+                        "data_sets": list(suite.data_sets),
+                        "rows": {row.name: row.peer or row.method for row in suite.rows},
+                    }
+                    for suite in suites
+                },
+                "tiers": {tier.name: tier.summary for tier in TIERS.values()},
+                "data_sets": {name: is_present(name) for name in DATA_SETS},
+            }
+        )
+        return
+    rows = [
+        [suite.name, suite.title, suite.source, f"{sum(row.runnable for row in suite.rows)} of {len(suite.rows)}"]
+        for suite in suites
+    ]
+    print_table("Suites", ["name", "what it shows", "from", "rows that run"], rows, right=["rows that run"])
+    print_table("Tiers", ["name", "what is measured"], [[tier.name, tier.summary] for tier in TIERS.values()])
+    found = [
+        [each.name, f"{each.n_texts:,}", str(each.n_classes), "yes" if is_present(each.name) else "no", each.licence]
+        for each in DATA_SETS.values()
+    ]
+    columns = ["name", "texts", "classes", "there", "licence"]
+    print_table(f"Data sets (in {data_folder()})", columns, found, right=["texts", "classes"])
+
+
+def _suites(names: Sequence[str]) -> list[Suite]:
+    """Return the suites asked for; ``all`` means each that has a row to run."""
+    from shoal_bench.suite import load_suite, suite_names
+
+    wanted = dict.fromkeys(name for given in names for name in (suite_names() if given == ALL else [given]))
+    suites = {name: load_suite(name) for name in wanted}
+    return [suite for name, suite in suites.items() if suite.runnable or name in names]
+
+
+def _seeds(given: str | None) -> tuple[int, ...]:
+    """Read the seeds."""
+    if given is None:
+        return ()
+    try:
+        seeds = tuple(dict.fromkeys(int(seed) for seed in given.split(",")))
+    except ValueError:
+        seeds = (-1,)
+    if not all(0 <= seed <= LARGEST_SEED for seed in seeds):
+        raise ParameterError(
+            f"--seeds {given!r} are no seeds; pass whole numbers from 0 to {LARGEST_SEED} with commas, e.g. 0,1,2."
+        )
+    return seeds
+
+
+def _run_cells(runner: Runner, tasks: Sequence[Task]) -> Summary:
+    """Run, and say how to go on if somebody interrupts."""
+    from shoal_bench.peers import ensure_environment, find_peer
+
+    try:
+        for name in dict.fromkeys(task.cell.peer for task in runner.missing(tasks) if task.cell.peer):
+            ensure_environment(find_peer(name))  # once, and not on the clock of the first cell
+        return runner.run(tasks)
+    except KeyboardInterrupt:
+        left = len(runner.missing(tasks))
+        say(f"Interrupted with {left} cells left; the finished ones are kept. The same command goes on from here.")
+        raise typer.Exit(130) from None
+
+
+def _plan(tasks: Sequence[Task], shown: bool) -> dict[str, Any]:
+    """Return the cells to run, and list them if they are to be shown."""
+    if shown:
+        rows = [[task.cell.data_set, task.row, f"{task.n_texts:,}", str(task.cell.seed), task.cost] for task in tasks]
+        columns = ["data set", "row", "texts", "seed", "cost"]
+        print_table(f"{len(tasks)} cells to run", columns, rows, right=["texts", "seed"])
+    return {"cells": [{"key": task.key, "row": task.row, **task.cell.as_dict()} for task in tasks]}
+
+
+def _told(summary: Summary, results: Path) -> str:
+    """Say what came of a run."""
+    if summary.already == summary.wanted:
+        return f"All {summary.wanted} cells are in {results} already; nothing to do."
+    ended = {"already there": summary.already, **summary.ended, "done by another run": summary.elsewhere}
+    counts = ", ".join(f"{count} {name}" for name, count in ended.items() if count)
+    again = " Failed ones are tried again by the same command." if summary.ended["failed"] else ""
+    return f"{summary.wanted} cells: {counts}. Results are in {results}.{again}"
+
+
+def main() -> None:
+    """Run the command line."""
+    run(app)

@@ -1,0 +1,240 @@
+"""What the results say of a suite: every row on every data set, over its seeds."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.encoder.packaged import PACKAGED
+from shoal_bench.data_sets import find_data_set
+from shoal_bench.results import OK, Record, extras_of
+from shoal_bench.suite import Row, Suite
+from shoal_bench.tiers import TIERS, Tier, find_tier
+
+DEFAULT_TIER = "standard"
+BUILT_IN = "builtin"
+# Representations that need nothing but the text, whose vectors are cached; the others learn from the corpus.
+FROZEN = ("transformer", *PACKAGED)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is known of a row on one data set.
+
+    Attributes
+    ----------
+    n_seeds : int
+        Runs that the tier asks for.
+    records : tuple of dict
+        Those that went well.
+    troubles : tuple of dict
+        Those that failed, or were unavailable.
+    """
+
+    n_seeds: int
+    records: tuple[Record, ...] = ()
+    troubles: tuple[Record, ...] = ()
+
+    def scores(self, metric: str) -> list[float]:
+        """Return a score of every run that has it."""
+        return [record["scores"][metric] for record in self.records if metric in record["scores"]]
+
+    def mean(self, metric: str) -> float | None:
+        """Return the mean score over the seeds."""
+        return _mean(self.scores(metric))
+
+    def spread(self, metric: str) -> float | None:
+        """Return the sample standard deviation over the seeds, of two runs or more."""
+        scores = self.scores(metric)
+        return statistics.stdev(scores) if len(scores) > 1 else None
+
+    def average(self, name: str) -> float | None:
+        """Return the mean of a number that the records hold, over those that hold it."""
+        return _mean([record[name] for record in self.records if record.get(name) is not None])
+
+
+@dataclass(frozen=True)
+class SuiteSummary:
+    """A suite with its results in one tier.
+
+    Attributes
+    ----------
+    suite : Suite
+        The table.
+    tier : Tier
+        The tier that is shown.
+    measured : mapping of (row name, data set) to Measured
+        Its cells; a row without method has none.
+    encoding : mapping of (backbone, data set, number of texts) to float
+        Seconds that encoding took wherever it was measured.
+    """
+
+    suite: Suite
+    tier: Tier
+    measured: Mapping[tuple[str, str], Measured]
+    encoding: Mapping[tuple[str, str, int], float]
+
+    @property
+    def data_sets(self) -> tuple[str, ...]:
+        """The data sets of the tier, and others that were asked for by name."""
+        shown = {*self.suite.data_sets_in(self.tier), *(name for _, name in self.measured)}
+        return tuple(name for name in self.suite.data_sets if name in shown)
+
+    @property
+    def measured_sets(self) -> list[str]:
+        """The data sets that have a result."""
+        return [name for name in self.data_sets if any(self.of(row, name).records for row in self.suite.rows)]
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows that have a result."""
+        return [row for row in self.suite.rows if any(self.of(row, name).records for name in self.data_sets)]
+
+    @property
+    def complete_rows(self) -> list[Row]:
+        """The rows that have a result on every data set."""
+        return [row for row in self.rows if all(self.of(row, name).records for name in self.data_sets)]
+
+    @property
+    def places(self) -> list[tuple[Row, str]]:
+        """The rows that have a result, with every data set."""
+        return [(row, name) for row in self.rows for name in self.data_sets]
+
+    def of(self, row: Row, data_set: str) -> Measured:
+        """Return what is known of a row on a data set."""
+        return self.measured.get((row.name, data_set), Measured(len(self.tier.seeds)))
+
+    def difference(self, row: Row, data_set: str, metric: str) -> float | None:
+        """Return ours minus the published figure."""
+        ours, published = self.of(row, data_set).mean(metric), published_of(row, data_set, metric)
+        return None if ours is None or published is None else ours - published
+
+    def encode_seconds(self, row: Row, data_set: str) -> float | None:
+        """Return what encoding took for a row whose fit begins with vectors, whoever's run made them."""
+        records = self.of(row, data_set).records
+        return self.encoding.get(_encoding_key(records[0])) if records and _needs_vectors(records[0]) else None
+
+    def lacks_encoding(self, row: Row, data_set: str) -> bool:
+        """Tell whether the vectors came from the cache and nobody has measured how long they take."""
+        records = self.of(row, data_set).records
+        return bool(records) and _needs_vectors(records[0]) and self.encode_seconds(row, data_set) is None
+
+    def whole_seconds(self, row: Row, data_set: str) -> float | None:
+        """Return the seconds from texts to clusters: encoding, where it was apart, and the fit."""
+        fit = self.of(row, data_set).average("seconds")
+        return None if fit is None else fit + (self.encode_seconds(row, data_set) or 0.0)
+
+
+def published_of(row: Row, data_set: str, metric: str) -> float | None:
+    """Return the figure that the paper gives, if it gives one."""
+    return row.published.get(metric, {}).get(data_set)
+
+
+def backbone_of(record: Record) -> str:
+    """Name what turned the texts into vectors.
+
+    Examples
+    --------
+    >>> backbone_of({"cell": {"peer": None}, "settings": {"representation": "tfidf", "backbone": "builtin"}})
+    'tfidf'
+    """
+    settings = record["settings"]
+    if record["cell"]["peer"] is not None:  # peers are given the vectors of `kmeans`
+        return BUILT_IN
+    representation = settings.get("representation", "transformer")
+    return str(settings.get("backbone", BUILT_IN) if representation == "transformer" else representation)
+
+
+def _needs_vectors(record: Record) -> bool:
+    """Tell whether an encoder worked before the clock of the fit started; methods that train encode within the fit."""
+    old = record["cell"]["peer"] is not None or record["settings"].get("representation") in FROZEN
+    return bool(record.get("starts_from_vectors", old))  # older records do not say
+
+
+def _encoding_key(record: Record) -> tuple[str, str, int]:
+    """Return what the time of encoding depends on."""
+    return backbone_of(record), record["cell"]["data_set"], record["n_texts"]
+
+
+def encoding_times(records: Iterable[Record]) -> dict[tuple[str, str, int], float]:
+    """Return the mean seconds of encoding by backbone, data set and number of texts, where they were measured."""
+    times: dict[tuple[str, str, int], list[float]] = {}
+    for record in records:
+        if "cell" in record and record.get("encode_seconds") is not None:
+            times.setdefault(_encoding_key(record), []).append(record["encode_seconds"])
+    return {key: statistics.fmean(seconds) for key, seconds in times.items()}
+
+
+def summarise(suite: Suite, known: Mapping[str, Record]) -> SuiteSummary:
+    """Gather a suite's results in the tier that has the most of them; of equals, that with the most texts.
+
+    Parameters
+    ----------
+    suite : Suite
+        The table.
+    known : mapping of key to record
+        From :meth:`shoal_bench.results.Results.by_key`.
+
+    Returns
+    -------
+    SuiteSummary
+        Of the tier ``standard`` if there are no results at all.
+    """
+    summaries = [_in_tier(suite, tier, known) for tier in TIERS.values()]
+    best = max(summaries, key=_extent)
+    return best if best.rows else _in_tier(suite, find_tier(DEFAULT_TIER), known)
+
+
+def _extent(summary: SuiteSummary) -> tuple[int, float, float]:
+    """Return the number of results, for a tie the texts clustered, and then the share of the tier that is done."""
+    cells = summary.measured.values()
+    results = sum(bool(cell.records) for cell in cells)
+    texts = sum(record["n_texts"] for cell in cells for record in cell.records)
+    done, wanted = sum(len(cell.records) for cell in cells), sum(cell.n_seeds for cell in cells)
+    return results, texts, done / wanted if wanted else 0.0
+
+
+def _in_tier(suite: Suite, tier: Tier, known: Mapping[str, Record]) -> SuiteSummary:
+    """Look up the cells of one tier: those it measures unasked, and any other that has a result."""
+    found: dict[tuple[str, str], list[Record]] = {}
+    for row, cell in suite.cells(tier):
+        place = row.name, cell.data_set
+        record = known.get(cell.key(find_data_set(cell.data_set).sha256))
+        if record is not None and (record["status"] != OK or set(cell.extras) <= extras_of(record)):
+            found.setdefault(place, []).append(record)
+        elif row.runs_in(tier) and cell.data_set in suite.data_sets_in(tier):
+            found.setdefault(place, [])
+    measured = {
+        place: Measured(
+            len(tier.seeds),
+            tuple(record for record in records if record["status"] == OK),
+            tuple(record for record in records if record["status"] != OK),
+        )
+        for place, records in found.items()
+    }
+    return SuiteSummary(suite, tier, measured, encoding_times(known.values()))
+
+
+def path_through(trace: Sequence[Mapping[str, Any]], name: str) -> list[tuple[int, float]]:
+    """Return a number of a training's trace by the steps done, counted on through all stages.
+
+    Examples
+    --------
+    >>> path_through([{"step": 0, "acc": 50.0}, {"step": 10, "acc": 60.0}, {"step": 5, "acc": 61.0}], "acc")
+    [(0, 50.0), (10, 60.0), (15, 61.0)]
+    """
+    path, before, latest = [], 0, 0
+    for look in trace:
+        if look["step"] < latest:  # the next stage counts from zero
+            before += latest
+        latest = look["step"]
+        if look.get(name) is not None:
+            path.append((before + latest, float(look[name])))
+    return path
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    """Return the mean, or None of nothing."""
+    return statistics.fmean(values) if values else None

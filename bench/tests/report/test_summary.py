@@ -1,0 +1,108 @@
+"""Summaries: the right records in the right places, and their arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from shoal_bench.report.summary import path_through, summarise
+from shoal_bench.tiers import find_tier
+
+
+def known(records):
+    return {record["key"]: record for record in records}
+
+
+def row_of(suite, name):
+    return next(row for row in suite.rows if row.name == name)
+
+
+def test_mean_and_sample_deviation_over_the_seeds(made_suite, made_records):
+    summary = summarise(made_suite, known(made_records))
+    cell = summary.of(row_of(made_suite, "Gamma"), "agnews")
+    assert cell.mean("acc") == 82
+    assert cell.spread("acc") == 2
+    assert summary.difference(row_of(made_suite, "Gamma"), "agnews", "acc") == pytest.approx(-3.5)
+
+
+def test_one_seed_has_no_deviation(made_suite, made_records):
+    records = [record for record in made_records if record["cell"]["seed"] == 1]
+    cell = summarise(made_suite, known(records)).of(row_of(made_suite, "Beta"), "tweet")
+    assert (cell.mean("acc"), cell.spread("acc")) == (62, None)
+
+
+def test_nothing_published_or_nothing_measured_gives_no_difference(made_suite, made_records):
+    summary = summarise(made_suite, known(made_records))
+    assert summary.difference(row_of(made_suite, "Beta"), "agnews", "acc") is None
+    assert summary.difference(row_of(made_suite, "Delta"), "agnews", "acc") is None
+
+
+def test_rows_with_results_and_rows_on_every_set(made_suite, made_records):
+    summary = summarise(made_suite, known(made_records))
+    assert [row.name for row in summary.rows] == ["Alpha | <i>k-means</i>", "Beta", "Gamma", "Epsilon"]
+    assert [row.name for row in summary.complete_rows] == ["Alpha | <i>k-means</i>", "Beta", "Gamma"]
+
+
+def test_the_tier_with_most_texts_is_shown(made_suite, made_records):
+    assert summarise(made_suite, {}).tier.name == "standard"
+    # the cheap rows of standard are cells of paper too: the tie goes to the tier that is more complete
+    cheap = [record for record in made_records if record["cell"]["method"] == "bow-kmeans"]
+    assert summarise(made_suite, known(cheap)).tier.name == "standard"
+    assert summarise(made_suite, known(made_records)).tier.name == "standard"
+
+
+def test_the_tier_with_most_results_wins_over_one_with_more_texts(made_suite, make_record):
+    large = [cell for row, cell in made_suite.cells(find_tier("standard")) if row.name == "Gamma"][:1]
+    small = [cell for row, cell in made_suite.cells(find_tier("quick")) if row.name == "Gamma"][:2]
+    records = [make_record(cell, scores={"acc": 1.0}) for cell in (*large, *small)]
+    assert summarise(made_suite, known(records[:2])).tier.name == "standard", "of equals, that with more texts"
+    assert summarise(made_suite, known(records)).tier.name == "quick"
+
+
+def test_a_result_without_what_the_suite_asks_for_beside_the_scores_does_not_count(made_suite, make_record):
+    rows = tuple(replace(row, extras=("pairs",)) if row.name == "Beta" else row for row in made_suite.rows)
+    suite = replace(made_suite, rows=rows)
+    (cell, *_) = [cell for row, cell in suite.cells(find_tier("quick")) if row.name == "Beta"]
+    without, whole = (make_record(cell, scores={"acc": 1.0}, extras=extras) for extras in ({}, {"pairs": []}))
+    assert not summarise(suite, known([without])).rows
+    (large, *_) = [cell for row, cell in suite.cells(find_tier("standard")) if row.name == "Beta"]
+    broken = summarise(suite, known([make_record(large, status="failed", reason="made up")]))
+    assert broken.of(row_of(suite, "Beta"), large.data_set).troubles, "a failure is shown whatever it lacks"
+    assert [row.name for row in summarise(suite, known([whole])).rows] == ["Beta"]
+
+
+def test_quick_is_shown_when_nothing_else_was_run(made_suite, make_record):
+    cells = {cell.data_set: cell for row, cell in made_suite.cells(find_tier("quick")) if row.name == "Beta"}
+    records = [make_record(cells["tweet"], scores={"acc": 1.0})]
+    summary = summarise(made_suite, known(records))
+    assert summary.tier == find_tier("quick")
+    assert summary.data_sets == ("tweet",)
+    asked_for = [*records, make_record(cells["yelp"], scores={"acc": 2.0})]
+    more = summarise(made_suite, known(asked_for))
+    assert set(more.data_sets) == {"tweet", "yelp"}, "what was asked for by name is shown too"
+    assert more.of(row_of(made_suite, "Beta"), "yelp").mean("acc") == 2.0
+
+
+def test_encoding_is_charged_to_all_who_use_the_vectors_and_not_to_who_trains(made_suite, made_records):
+    summary = summarise(made_suite, known(made_records))
+    beta, gamma, epsilon = (row_of(made_suite, name) for name in ("Beta", "Gamma", "Epsilon"))
+    assert summary.whole_seconds(beta, "tweet") == 50
+    assert summary.whole_seconds(epsilon, "agnews") == 50
+    assert summary.whole_seconds(gamma, "tweet") == 300
+    assert summary.whole_seconds(row_of(made_suite, "Alpha | <i>k-means</i>"), "tweet") == 10
+
+
+def test_vectors_from_the_cache_are_noticed(made_suite, made_records):
+    summary = summarise(made_suite, known(made_records))
+    beta = row_of(made_suite, "Beta")
+    assert summary.lacks_encoding(beta, "yelp")
+    assert not summary.lacks_encoding(beta, "tweet")
+    assert not summary.lacks_encoding(row_of(made_suite, "Gamma"), "yelp")
+    assert not summary.lacks_encoding(row_of(made_suite, "Alpha | <i>k-means</i>"), "yelp")
+
+
+def test_steps_are_counted_on_through_stages():
+    trace = [{"step": 0, "acc": 1.0}, {"step": 8, "acc": None}, {"step": 0, "acc": 2.0}, {"step": 5, "acc": 3.0}]
+    assert path_through(trace, "acc") == [(0, 1.0), (8, 2.0), (13, 3.0)]
+    assert path_through(trace, "missing") == []

@@ -1,1 +1,0 @@
-"""The bench: every table of the papers on one protocol."""

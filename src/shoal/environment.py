@@ -1,0 +1,75 @@
+"""What a measured time depends on: versions, machine, threads, memory. No host name, no path."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from shoal._version import __version__
+
+PACKAGES = ("numpy", "torch", "transformers", "scikit-learn")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what a result may depend on.
+
+    Examples
+    --------
+    >>> sorted(versions())
+    ['numpy', 'python', 'scikit-learn', 'shoal', 'torch', 'transformers']
+    """
+    packages = {name: version(name) for name in PACKAGES}
+    return {"shoal": __version__, **packages, "python": platform.python_version()}
+
+
+def machine() -> dict[str, Any]:
+    """Return what kind of machine this is: ``cpu``, ``cores``, ``memory_gb``, ``system``."""
+    return {
+        "cpu": _cpu(),
+        "cores": os.cpu_count(),
+        "memory_gb": memory_gb(),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def threads() -> int:
+    """Return how many threads torch computes with."""
+    import torch
+
+    return torch.get_num_threads()
+
+
+def peak_memory_mb() -> float | None:
+    """Return the most memory this process has held, in megabytes, where the system counts it."""
+    status = Path("/proc/self/status")
+    if status.is_file():  # the other count begins at the parent's peak
+        peaks = [line.split()[1] for line in status.read_text(encoding="utf-8").splitlines() if "VmHWM" in line]
+        if peaks:
+            return round(int(peaks[0]) / 1024, 1)
+    try:
+        import resource
+    except ImportError:  # Windows has no such count
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1024**2 if sys.platform == "darwin" else 1024), 1)
+
+
+def _cpu() -> str:
+    """Return the processor's name, where the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def memory_gb() -> float | None:
+    """Return the machine's memory, where the system tells."""
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
+    except (ValueError, OSError, AttributeError):
+        return None
