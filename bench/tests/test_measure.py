@@ -11,7 +11,7 @@ import pytest
 from shoal import metrics
 from shoal.cache import cache_folder
 from shoal.encoder.transformer import TransformerEncoder
-from shoal.encoder.vector_cache import Encoded
+from shoal.encoder.vector_cache import EncodedTexts
 from shoal.methods import find_method
 from shoal_bench import measure as module
 from shoal_bench.cell import Cell
@@ -105,11 +105,11 @@ def test_a_fit_finds_nothing_in_the_cache_but_its_vectors(backbone, texts, monke
 
 def test_the_trace_of_a_training(trained, texts):
     cell, facts = trained(augmentation="char_swap")
-    looks = facts["trace"]
-    assert [look["step"] for look in looks] == [0, 2, 4]
-    assert looks[0]["acc"] == pytest.approx(facts["start_scores"]["acc"])
-    for look in looks:
-        assert 0 <= look["acc"] <= 100
+    evaluations = facts["trace"]
+    assert [evaluation["step"] for evaluation in evaluations] == [0, 2, 4]
+    assert evaluations[0]["acc"] == pytest.approx(facts["start_scores"]["acc"])
+    for evaluation in evaluations:
+        assert 0 <= evaluation["acc"] <= 100
         assert {
             "stage",
             "epoch",
@@ -122,8 +122,8 @@ def test_the_trace_of_a_training(trained, texts):
             "intra_true",
             "inter_true",
             "silhouette",
-        } <= look.keys()
-    assert looks[0]["seconds"] < looks[1]["seconds"] < looks[2]["seconds"] <= facts["seconds"]
+        } <= evaluation.keys()
+    assert evaluations[0]["seconds"] < evaluations[1]["seconds"] < evaluations[2]["seconds"] <= facts["seconds"]
     assert facts["outcome"]["stages"][0]["steps"] == 4
     model = find_method("sccl")(**cell.params, random_state=0).fit(texts.texts)
     assert facts["scores"] == metrics.scores(texts.labels, model.labels_), "who watches changes nothing"
@@ -131,9 +131,9 @@ def test_the_trace_of_a_training(trained, texts):
 
 def test_maps_are_drawn_where_a_cell_asks_for_them(trained, texts):
     cell, facts = trained()
-    assert not [look for look in facts["trace"] if "map" in look]
+    assert not [evaluation for evaluation in facts["trace"] if "map" in evaluation]
     mapped = measure(replace(cell, extras=("maps",)), texts)
-    assert [len(look["map"]["cluster"]) for look in mapped["trace"]] == [60] * 3
+    assert [len(evaluation["map"]["cluster"]) for evaluation in mapped["trace"]] == [60] * 3
     assert mapped["scores"] == facts["scores"]
 
 
@@ -167,20 +167,22 @@ def test_true_distances_are_on_the_classes(texts):
     trace = Trace(texts.labels)
     rng = np.random.default_rng(0)
     embeddings = rng.normal(size=(60, 5)).astype(np.float32)
-    trace.on_look({"event": "evaluation", "step": 0, "intra": 1.0}, embeddings, np.zeros(60, dtype=np.int64))
-    (look,) = trace.looks
-    assert look["intra_true"] == pytest.approx(metrics.intra_cluster_distance(embeddings, texts.labels))
-    assert look["inter_true"] == pytest.approx(metrics.inter_cluster_distance(embeddings, texts.labels))
-    assert (look["intra"], look["acc"]) == (1.0, pytest.approx(100 / 3))
-    assert "event" not in look
+    trace.on_embeddings({"event": "evaluation", "step": 0, "intra": 1.0}, embeddings, np.zeros(60, dtype=np.int64))
+    (evaluation,) = trace.evaluations
+    assert evaluation["intra_true"] == pytest.approx(metrics.intra_cluster_distance(embeddings, texts.labels))
+    assert evaluation["inter_true"] == pytest.approx(metrics.inter_cluster_distance(embeddings, texts.labels))
+    assert (evaluation["intra"], evaluation["acc"]) == (1.0, pytest.approx(100 / 3))
+    assert "event" not in evaluation
 
 
 def test_the_clock_stands_still_while_the_trace_works(texts, monkeypatch):
     clock = iter(range(0, 1000, 10))
     monkeypatch.setattr(module.time, "perf_counter", lambda: float(next(clock)))
     trace = Trace(texts.labels)  # reads 0
-    trace.on_look({"step": 0}, np.eye(60, 4, dtype=np.float32), np.zeros(60, dtype=np.int64))  # arrives 10, reads 20
-    assert trace.looks[0]["seconds"] == 20.0
+    trace.on_embeddings(
+        {"step": 0}, np.eye(60, 4, dtype=np.float32), np.zeros(60, dtype=np.int64)
+    )  # arrives 10, reads 20
+    assert trace.evaluations[0]["seconds"] == 20.0
     assert trace._spent == 20.0  # left at 30
     assert trace.seconds() == 40.0 - 20.0
 
@@ -221,8 +223,8 @@ def test_a_peer_gets_texts_and_the_vectors_of_kmeans_and_its_outliers_are_one_cl
         return {"labels": found, "seconds": 1.5, "peak_memory_mb": 20.0, "versions": {"tool": "1.0"}}
 
     monkeypatch.setattr(peers, "run_peer", stand_in)
-    vectors = Encoded(np.ones((60, 4), np.float32), 0)
-    monkeypatch.setattr(module, "_encoded", lambda params, texts: module._Encoded("key", vectors, 0.5))
+    vectors = EncodedTexts(np.ones((60, 4), np.float32), 0)
+    monkeypatch.setattr(module, "_encoded", lambda params, texts: module._EncodedTexts("key", vectors, 0.5))
     cell = Cell(None, {"n_clusters": 3}, "topics", None, 0, peer="tool")
     facts = measure(cell, texts)
     assert asked == {"cell": cell.as_dict(), "n": 60, "shape": (60, 4)}

@@ -83,7 +83,7 @@ class TestRefusedInput:
     def test_an_empty_label_column_is_said_before_the_fit(self, refused, file, monkeypatch):
         monkeypatch.setattr("shoal.methods.two_stage.TwoStage._fit", lambda *_: pytest.fail("it was fitted"))
         source = file("body,class\nred fish,\nblue sea,\n")
-        refused(3, "the label column 'class' is empty; leave --label away.", source, "--label", "class", *FAST)
+        refused(3, "the label column 'class' is empty; omit --label.", source, "--label", "class", *FAST)
 
     def test_vectors(self, refused, file, tmp_path):
         source = file(HEADER + ROWS)

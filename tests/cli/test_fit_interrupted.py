@@ -92,8 +92,8 @@ def interrupt(shoal, monkeypatch):
 
     def run(*arguments: object) -> None:
         def stop(self, context):
-            self._checkpoints.mkdir()
-            (self._checkpoints / "state.safetensors").write_bytes(b"state")
+            context.checkpoints.mkdir()
+            (context.checkpoints / "state.safetensors").write_bytes(b"state")
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:

@@ -183,7 +183,7 @@ class KillAt(Callback):
     def on_stage_start(self, stage, n_steps):
         self._die(stage, "begins")
 
-    def on_look(self, record, embeddings, labels):
+    def on_embeddings(self, record, embeddings, labels):
         self._die(record["stage"], "looks")
 
     def on_step(self, record):
@@ -236,8 +236,8 @@ def test_training_that_destroys_the_space_is_undone(build, monkeypatch):
 
 def test_an_adaptation_that_costs_quality_is_undone_but_a_little_is_allowed_later(build, monkeypatch):
     falling = iter(np.linspace(0.5, 0.4, 30))
-    look = Guard.look
-    monkeypatch.setattr(Guard, "look", lambda *given: replace(look(*given), quality=float(next(falling))))
+    look = Guard.evaluate
+    monkeypatch.setattr(Guard, "evaluate", lambda *given: replace(look(*given), quality=float(next(falling))))
     kept = build().fit(TEXTS).outcome_["stages"]
     assert [stage["rolled_back"] for stage in kept] == [True, False, False]
     assert kept[0]["kept_step"] == 0
@@ -275,5 +275,5 @@ def test_presets_are_parameters():
 @pytest.mark.slow
 def test_hardening_tightens_the_clusters_of_the_built_in_model():
     model = ClusterBERT(n_clusters=2, batch_size=8).fit(TEXTS)
-    looks = {look["stage"]: look for look in model.history_ if look["event"] == "evaluation"}  # the last of each
+    listener = {look["stage"]: look for look in model.history_ if look["event"] == "evaluation"}  # the last of each
     assert looks["hardening"]["intra"] < looks["clustering 2"]["intra"]

@@ -119,17 +119,17 @@ def test_labels_are_never_used(build):
 
 
 def test_who_listens_changes_nothing(build, tmp_path):
-    class Looks(Callback):
+    class Listener(Callback):
         def __init__(self):
             self.seen = []
 
-        def on_look(self, record, embeddings, labels):
+        def on_embeddings(self, record, embeddings, labels):
             self.seen.append(record["step"])
 
-    looks = Looks()
-    heard = build().fit(TEXTS, callbacks=[looks], checkpoints=tmp_path / "states")
+    listener = Listener()
+    heard = build().fit(TEXTS, callbacks=[listener], checkpoints=tmp_path / "states")
     assert (heard.labels_ == build().fit(TEXTS).labels_).all()
-    assert looks.seen == [row["step"] for row in heard.history_ if row.get("event") == "evaluation"]
+    assert listener.seen == [row["step"] for row in heard.history_ if row.get("event") == "evaluation"]
     resumed = build().fit(TEXTS, checkpoints=tmp_path / "states")  # another listener is still the same run
     assert (resumed.labels_ == heard.labels_).all()
 

@@ -43,18 +43,18 @@ def test_it_has_clusterberts_values_and_finds_clouds(blobs, monkeypatch):
 
 
 def test_behind_two_stage_it_is_heard_and_resumed(blobs, tmp_path, monkeypatch):
-    class Looks(Callback):
+    class Listener(Callback):
         def __init__(self):
             self.seen = []
 
-        def on_look(self, record, embeddings, labels):
+        def on_embeddings(self, record, embeddings, labels):
             self.seen.append(record["step"])
 
     vectors, _ = blobs
-    looks = Looks()
-    whole = TwoStage(3, clusterer="idec", n_init=1).fit(vectors, callbacks=[looks])
-    assert looks.seen == [row["step"] for row in whole.history_ if row.get("event") == "evaluation"]
-    assert looks.seen
+    listener = Listener()
+    whole = TwoStage(3, clusterer="idec", n_init=1).fit(vectors, callbacks=[listener])
+    assert listener.seen == [row["step"] for row in whole.history_ if row.get("event") == "evaluation"]
+    assert listener.seen
     step, taken = Trainer._step, []
 
     def interrupted(self, *arguments):

@@ -186,7 +186,7 @@ def test_the_warm_up_leaves_the_encoder_as_it_is(build, backbone):
     vectors = []
 
     class Look(Callback):
-        def on_look(self, record, embeddings, labels):
+        def on_embeddings(self, record, embeddings, labels):
             vectors.append((record["stage"], record["step"], embeddings))
 
     build().fit(TEXTS, callbacks=[Look()])

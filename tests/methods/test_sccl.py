@@ -162,7 +162,7 @@ def test_the_history_tells_figure_4_and_what_was_augmented(build):
     augmented, *rest = model.history_
     assert augmented["stage"] == "augment"
     assert {"unchanged_left", "unchanged_right"} <= augmented.keys()
-    looks = [record for record in rest if record["event"] == "evaluation"]
+    listener = [record for record in rest if record["event"] == "evaluation"]
     assert all(look["intra"] > 0 and look["inter"] > 0 for look in looks)
     assert looks[0]["step"] == 0
     assert model.start_labels_[0] == model.labels_[0] == -1

@@ -55,7 +55,7 @@ def test_the_end_is_regretted_only_if_the_best_was_clearly_better(guard):
 def test_signs_of_two_clean_groups():
     vectors, labels = two_groups()
     guard = Guard(vectors, n_clusters=2, seed=0)
-    signs = guard.look(vectors, labels)
+    signs = guard.evaluate(vectors, labels)
     assert guard.neighbours.shape == (20, 5)  # half a cluster
     assert signs.agreement == 1
     assert signs.quality == pytest.approx(0.5)  # chance gives a half
@@ -68,16 +68,16 @@ def test_signs_of_two_clean_groups():
 def test_one_cluster_for_all_has_no_quality_and_random_labels_hardly_any():
     vectors, labels = two_groups(n=200)
     guard = Guard(vectors, n_clusters=2, seed=0)
-    assert guard.look(vectors, np.zeros(200, dtype=np.int64)).quality == pytest.approx(0)
+    assert guard.evaluate(vectors, np.zeros(200, dtype=np.int64)).quality == pytest.approx(0)
     mixed = np.random.default_rng(0).permutation(labels)
-    assert abs(guard.look(vectors, mixed).quality) < 0.05 < guard.look(vectors, labels).quality
+    assert abs(guard.evaluate(vectors, mixed).quality) < 0.05 < guard.evaluate(vectors, labels).quality
 
 
 def test_neighbours_are_those_of_the_starting_space():
     vectors, labels = two_groups()
     guard = Guard(vectors, n_clusters=2, seed=0)
     scrambled = np.random.default_rng(1).normal(size=vectors.shape).astype(np.float32)
-    assert guard.look(scrambled, labels).agreement == guard.look(vectors, labels).agreement
+    assert guard.evaluate(scrambled, labels).agreement == guard.evaluate(vectors, labels).agreement
 
 
 def test_effective_rank_counts_directions():
@@ -92,13 +92,13 @@ def test_effective_rank_counts_directions():
 def test_a_handful_of_texts_is_no_error(n):
     vectors = np.eye(n, 4, dtype=np.float32)
     guard = Guard(vectors, n_clusters=1, seed=0)
-    assert guard.alarm(guard.look(vectors, np.zeros(n, dtype=np.int64))) == ""
+    assert guard.alarm(guard.evaluate(vectors, np.zeros(n, dtype=np.int64))) == ""
 
 
 def test_its_state_comes_back():
     vectors, labels = two_groups()
     guard = Guard(vectors, n_clusters=2, seed=3)
-    signs = guard.look(vectors, labels)
+    signs = guard.evaluate(vectors, labels)
     again = Guard.from_state(guard.state_dict())
     assert again.start == signs
     assert again.look(vectors, labels) == signs

@@ -37,7 +37,7 @@ def test_a_run_lowers_its_loss_and_tells_what_it_did(encoder, views, gather):
     objective = gather(encoder)
     options = TrainingOptions(batch_size=8, epochs=4, **QUIET)
     result = Trainer(views, options, n_clusters=2).run([Stage("gather", objective)])
-    steps, looks = steps_of(result), looks_of(result)
+    steps, listener = steps_of(result), looks_of(result)
     assert len(steps) == 12
     assert [look["step"] for look in looks] == [0, 3, 6, 9, 12]
     assert sum(step["total"] for step in steps[-3:]) < 0.9 * sum(step["total"] for step in steps[:3])
@@ -227,13 +227,13 @@ class Witness(Callback):
     """Keeps what it is shown."""
 
     def __init__(self):
-        self.started, self.looks = [], []
+        self.started, self.listener = [], []
 
     def on_start(self, views, encoder):
         self.started.append((views, encoder, encoder.training))
 
-    def on_look(self, record, embeddings, labels):
-        self.looks.append((record["stage"], record["step"], embeddings.shape, labels.copy()))
+    def on_embeddings(self, record, embeddings, labels):
+        self.listener.append((record["stage"], record["step"], embeddings.shape, labels.copy()))
 
 
 def test_who_listens_sees_the_start_once_and_every_look(encoder, views, gather):

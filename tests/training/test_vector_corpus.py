@@ -81,8 +81,8 @@ def test_what_is_not_watched_is_neither_judged_nor_stopped(matrix):
         def on_start(self, views, encoder):
             self.starts += 1
 
-        def on_look(self, record, embeddings, labels):
-            self.looks.append((record["stage"], record["step"]))
+        def on_embeddings(self, record, embeddings, labels):
+            self.listener.append((record["stage"], record["step"]))
 
     torch.manual_seed(0)
     heard = Heard()

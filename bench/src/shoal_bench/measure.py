@@ -83,8 +83,8 @@ def _measure_method(cell: Cell, data: LabelledTexts, scored: LabelledTexts) -> d
         model.fit(data.texts, callbacks=[trace])
         seconds = round(trace.seconds(), 3)
         outcome = getattr(model, "outcome_", None)
-        if trace.looks:
-            snapshots.take(trace.looks[-1]["stage"], model.transform(data.texts), model.labels_)
+        if trace.evaluations:
+            snapshots.take(trace.evaluations[-1]["stage"], model.transform(data.texts), model.labels_)
         labels = model.labels_ if scored is data else model.predict(scored.texts)
     return {
         "labels": labels,
@@ -96,7 +96,7 @@ def _measure_method(cell: Cell, data: LabelledTexts, scored: LabelledTexts) -> d
         "encode_seconds": None if encoded is None else encoded.seconds,
         "starts_from_vectors": encoded is not None,
         "outcome": outcome,
-        "trace": trace.looks,
+        "trace": trace.evaluations,
         "pair_similarity": trace.pair_similarity,
         "topics": topic_facts(model, data.texts),
     }
@@ -145,7 +145,7 @@ def _encoded(params: dict[str, Any], texts: Sequence[str]) -> _Encoded | None:
 
 
 class Trace(Callback):
-    """Scores a training at every look, on a clock that stands still meanwhile.
+    """Scores a training at every evaluation, on a clock that stands still meanwhile.
 
     Parameters
     ----------
@@ -154,11 +154,11 @@ class Trace(Callback):
     snapshots : Snapshots, optional
         Takes stock whenever a stage begins: of what the stage before has come to.
     maps : bool, default=False
-        Whether to draw a map of some texts at every look.
+        Whether to draw a map of some texts at every evaluation.
 
     Attributes
     ----------
-    looks : list of dict
+    evaluations : list of dict
         ``stage``, ``step``, ``epoch``, ``seconds`` since the start, ``acc``, ``nmi``, ``purity``, the label-free
         signs, and the distances within and between clusters, found (``intra``, ``inter``) and true (``intra_true``,
         ``inter_true``): SCCL, figure 4. And ``silhouette``: DECCRL,
@@ -172,7 +172,7 @@ class Trace(Callback):
         self.labels = labels
         self.snapshots = snapshots
         self.maps = maps
-        self.looks: list[dict[str, Any]] = []
+        self.evaluations: list[dict[str, Any]] = []
         self.pair_similarity: dict[str, Any] | None = None
         self._started = time.perf_counter()
         self._spent = 0.0
@@ -188,13 +188,13 @@ class Trace(Callback):
             self.pair_similarity = pair_similarity(views, encoder)
         self._spent += time.perf_counter() - arrived
 
-    def on_look(self, record: dict[str, Any], embeddings: Vectors, labels: NDArray[np.int64]) -> None:
+    def on_embeddings(self, record: dict[str, Any], embeddings: Vectors, labels: NDArray[np.int64]) -> None:
         """Score."""
         arrived = time.perf_counter()
         if self.snapshots is not None and record["step"] == 0:
-            self.snapshots.take(self.looks[-1]["stage"] if self.looks else START, embeddings, labels)
+            self.snapshots.take(self.evaluations[-1]["stage"] if self.evaluations else START, embeddings, labels)
         found = scores(self.labels, labels)
-        self.looks.append(
+        self.evaluations.append(
             {
                 **{name: value for name, value in record.items() if name != "event"},
                 "seconds": round(self.seconds(), 3),

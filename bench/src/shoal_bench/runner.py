@@ -30,7 +30,7 @@ from shoal_bench.results import FAILED, OK, UNAVAILABLE, Record, Results, extras
 
 _COMMAND = (sys.executable, "-m", "shoal_bench.cell")
 _POLL_SECONDS = 0.1
-_OTHERS_SECONDS = 1.0  # between two looks at what other runners hold
+_OTHERS_SECONDS = 1.0  # between two evaluations at what other runners hold
 _PATIENCE_SECONDS = 5.0
 
 

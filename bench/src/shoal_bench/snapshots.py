@@ -83,6 +83,6 @@ class Snapshots:
             PLACES: {"classes": classes, "stages": self._places},
             PAIRS: self._pairs,
             RANKING: len(self._questions.queries) if self._questions is not None else None,
-            MAPS: "trace",  # they are there, one map per look
+            MAPS: "trace",  # they are there, one map per evaluation
         }
         return {name: contents[name] if self.stages else None for name in self.extras}

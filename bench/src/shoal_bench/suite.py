@@ -57,7 +57,7 @@ class Row:
         Why ours stays behind them, as far as is known.
     extras : sequence of str
         What else is measured at the start of its training and after each stage: ``places``,
-        ``pairs``, ``ranking``; or at every look: ``maps``.
+        ``pairs``, ``ranking``; or at every evaluation: ``maps``.
     train_share : mapping of data set to float
         The part of the texts that is fitted; the scores are then those of the others. All, where it is not named.
     quick : bool

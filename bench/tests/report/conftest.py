@@ -96,13 +96,13 @@ def made_scores(acc):
 
 def made_training(acc):
     """Return what a training leaves in a record that ends at ``acc``."""
-    looks = [
+    evaluations = [
         {"stage": "one", "step": step, "acc": acc - 4.0 + step / 10, "nmi": 9.0, "intra": 1.0, "inter": 0.5}
         for step in (0, 20, 40)
     ]
-    looks = [{**look, "intra_true": 1.2, "inter_true": 0.4} for look in looks]
+    evaluations = [{**look, "intra_true": 1.2, "inter_true": 0.4} for look in evaluations]
     outcome = {"rolled_back": acc == 30, "reason": "made up"}
-    return {"start_scores": made_scores(acc - 4), "trace": looks, "outcome": outcome, "seconds": 300.0}
+    return {"start_scores": made_scores(acc - 4), "trace": evaluations, "outcome": outcome, "seconds": 300.0}
 
 
 @pytest.fixture(scope="session")

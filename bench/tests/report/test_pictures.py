@@ -86,14 +86,19 @@ def test_each_kind_of_suite_has_its_pictures(tmp_path, made_suite, made_records,
 def test_maps_show_every_text_at_every_look_by_cluster(tmp_path, made_suite, made_records):
     places = {"x": [0, 999, 500, 3], "y": [0, 10, 999, 4], "cluster": [0, 8, 0, 8]}
     records = [
-        {**record, "trace": [{**look, "epoch": look["step"] // 20, "map": places} for look in record["trace"]]}
+        {
+            **record,
+            "trace": [
+                {**evaluation, "epoch": evaluation["step"] // 20, "map": places} for evaluation in record["trace"]
+            ],
+        }
         for record in made_records
     ]
     summary = summary_of(made_suite, records, kind="maps", data_sets=("agnews", "tweet"))
     gamma = next(row for row in summary.rows if row.name == "Gamma")
-    looks = training_pictures.mapped_looks(summary, gamma, "agnews")
+    evaluations = training_pictures.mapped_evaluations(summary, gamma, "agnews")
     figure = Figure()
-    training_pictures.maps(figure, looks, "acc")
+    training_pictures.maps(figure, evaluations, "acc")
     titles = [panel.get_title() for panel in figure.get_axes()]
     assert titles == ["epoch 0: ACC 76.0", "epoch 1: ACC 78.0", "epoch 2: ACC 80.0"]
     zero, eight = figure.get_axes()[0].collections
@@ -168,7 +173,7 @@ def test_silhouettes_are_drawn_where_the_trace_has_them(made_suite, made_records
     plain = summary_of(made_suite, made_records, kind="silhouette")
     assert "made-silhouette.png" not in names_of(draw_pictures(plain, tmp_path, "pictures", set()))
     seen = [
-        {**record, "trace": [{**look, "silhouette": look["step"] / 100} for look in record["trace"]]}
+        {**record, "trace": [{**evaluation, "silhouette": evaluation["step"] / 100} for evaluation in record["trace"]]}
         for record in made_records
     ]
     summary = summary_of(made_suite, seen, kind="silhouette")

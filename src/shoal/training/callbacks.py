@@ -29,11 +29,11 @@ class Callback:
     def on_step(self, record: Record) -> None:
         """Hear what a step gave."""
 
-    def on_look(self, record: Record, embeddings: Vectors, labels: NDArray[np.int64]) -> None:
-        """See what a look at the whole corpus saw, the first of a stage (step 0) included; change nothing."""
+    def on_embeddings(self, record: Record, embeddings: Vectors, labels: NDArray[np.int64]) -> None:
+        """See the vectors and clusters of an evaluation, the first of a stage (step 0) included; change nothing."""
 
     def on_evaluation(self, record: Record) -> str:
-        """Hear what a look at the whole corpus gave; a reason that is not empty ends the stage."""
+        """Hear what an evaluation gave; a reason that is not empty ends the stage."""
         return ""
 
     def on_end(self) -> None:
@@ -59,8 +59,8 @@ class StageSnapshots(Callback):
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def on_look(self, record: Record, embeddings: Vectors, labels: NDArray[np.int64]) -> None:
-        """Write the first look of a stage."""
+    def on_embeddings(self, record: Record, embeddings: Vectors, labels: NDArray[np.int64]) -> None:
+        """Write the first evaluation of a stage."""
         if record["step"] == 0:
             self.folder.mkdir(parents=True, exist_ok=True)
             name = record["stage"].replace(" ", "-")
@@ -68,14 +68,14 @@ class StageSnapshots(Callback):
 
 
 class EarlyStopping(Callback):
-    """Ends a stage when the clusters have settled: almost no label moved since the last look.
+    """Ends a stage when the clusters have settled: almost no label moved since the last evaluation.
 
     Parameters
     ----------
     tolerance : float
         The share of labels that may move.
     patience : int, default=1
-        Looks in a row at which fewer than that must have moved.
+        Evaluations in a row at which fewer than that must have moved.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class EarlyStopping(Callback):
         self._settled = 0
 
     def on_evaluation(self, record: Record) -> str:
-        """Count looks at which little moved."""
+        """Count evaluations at which little moved."""
         self._settled = self._settled + 1 if record["moved"] < self.tolerance else 0
         return f"settled: {record['moved']:.2%} of the labels moved".replace("%", " %") if self._due else ""
 

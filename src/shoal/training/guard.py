@@ -1,4 +1,4 @@
-"""Do no harm: label-free signs of decay, watched at every look at the corpus.
+"""Do no harm: label-free signs of decay, watched at every evaluation of the corpus.
 
 Training without labels can make things worse: clusters run empty, one swallows the rest, the vectors fall
 together, neighbours are torn apart. None of that needs labels to be seen.
@@ -91,8 +91,8 @@ class Guard:
         self.neighbours = _nearest(start, self.sample, n_neighbours)
         self.start: Signs | None = None
 
-    def look(self, embeddings: Vectors, labels: NDArray[np.int64]) -> Signs:
-        """Return the signs; the first look is what later ones are compared with."""
+    def evaluate(self, embeddings: Vectors, labels: NDArray[np.int64]) -> Signs:
+        """Return the signs; later evaluations are compared with the first."""
         sizes = np.bincount(labels, minlength=self.n_clusters)
         together = labels[self.neighbours] == labels[self.sample][:, None]
         agreement = float(together.mean()) if together.size else 1.0

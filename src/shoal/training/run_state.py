@@ -33,9 +33,9 @@ class RunState:
     stage_start : dict
         The signs at the stage's start.
     labels, start_labels : ndarray of int64, shape (n,)
-        Labels at the last look and at the run's start.
+        Labels at the last evaluation and at the run's start.
     signs : Signs, optional
-        What the last look showed.
+        What the last evaluation showed.
     guard : Guard, optional
         Knows the run's start.
     best : BestState

@@ -27,7 +27,7 @@ class Stage:
     learning_rate : float, optional
         Of all that is trained; by default what the options say.
     watched : bool, default=True
-        Whether there are clusters to look at. Off for pre-training: no guard, no early stopping; what the guard
+        Whether there are clusters to evaluate. Off for pre-training: no guard, no early stopping; what the guard
         compares with is then the start of the first stage that is watched.
     regret : float
         How far the quality at the end (see :class:`~shoal.training.Signs`) may be below the best without being undone.

@@ -39,7 +39,7 @@ class TrainingResult:
     Attributes
     ----------
     history : list of dict
-        A record for each step and for each look at the corpus.
+        A record for each step and for each evaluation.
     outcome : dict
         What became of it: signs at ``start`` and ``end``, ``rolled_back``, ``reason``, and all that by stage.
     start_labels : ndarray of int64, shape (n,)
@@ -131,7 +131,7 @@ class Trainer:
             while state.step < n_steps and not state.ended and not state.finished:
                 epoch = self.sampler.epoch
                 record = self._step(stage, optimizer, n_steps)
-                self._look_if_due(stage, n_steps, epoch_over=self.sampler.epoch > epoch)
+                self._evaluate_if_due(stage, n_steps, epoch_over=self.sampler.epoch > epoch)
                 bar.advance(1, _detail(record))
                 if state.step % self.options.checkpoint_every == 0 and state.step < n_steps and not state.ended:
                     self._checkpoint(objective, optimizer)
@@ -140,7 +140,7 @@ class Trainer:
             self._checkpoint(objective, optimizer)
 
     def _begin(self, index: int, stage: Stage) -> None:
-        """Initialise the objective from the corpus as it is, and take the first look."""
+        """Initialise the objective from the corpus as it is, and evaluate it for the first time."""
         state = self.state
         state.begin_stage(index)
         embeddings = self._embed(stage.objective)
@@ -152,7 +152,7 @@ class Trainer:
             state.guard = Guard(embeddings, self.n_clusters, self.options.seed)
             state.labels = state.start_labels = stage.objective.labels(embeddings)
         if stage.watched:
-            self._look(stage, embeddings)
+            self._evaluate(stage, embeddings)
         state.stage_start = state.signs.as_dict() if state.signs is not None else {}
 
     def _step(self, stage: Stage, optimizer: torch.optim.Optimizer, n_steps: int) -> Record:
@@ -210,27 +210,27 @@ class Trainer:
             self.state.alarm = f"loss or gradient not finite for {BROKEN_STEPS} steps in a row"
             self.state.ended = self.state.alarm
 
-    def _look_if_due(self, stage: Stage, n_steps: int, epoch_over: bool) -> None:
-        """Refresh the objective and look at the corpus when it is time."""
+    def _evaluate_if_due(self, stage: Stage, n_steps: int, epoch_over: bool) -> None:
+        """Refresh the objective and evaluate the corpus when it is time."""
         step, every = self.state.step, self.options.evaluate_every
-        look_due = stage.watched and ((step % every == 0 if every is not None else epoch_over) or step == n_steps)
+        evaluation_due = stage.watched and ((step % every == 0 if every is not None else epoch_over) or step == n_steps)
         refresh_due = stage.refresh_due(step, epoch_over)
-        if self.state.ended or not (look_due or refresh_due):
+        if self.state.ended or not (evaluation_due or refresh_due):
             return
         embeddings = self._embed(stage.objective)
         if refresh_due:
             stage.objective.refresh(embeddings)
-        if look_due:
-            self._look(stage, embeddings)
+        if evaluation_due:
+            self._evaluate(stage, embeddings)
 
-    def _look(self, stage: Stage, embeddings: Vectors) -> None:
+    def _evaluate(self, stage: Stage, embeddings: Vectors) -> None:
         """Take stock of the whole corpus: labels, signs of decay, the best state, reasons to stop."""
         state = self.state
         if state.guard is None:
             return
         started = time.perf_counter()
         labels = stage.objective.labels(embeddings)
-        state.signs = state.guard.look(embeddings, labels)
+        state.signs = state.guard.evaluate(embeddings, labels)
         record = {
             "event": "evaluation",
             **self._where(stage),
@@ -243,7 +243,7 @@ class Trainer:
         state.labels = labels
         self._log(record)
         for callback in self.callbacks:
-            callback.on_look(record, embeddings, labels)
+            callback.on_embeddings(record, embeddings, labels)
         state.alarm = state.guard.alarm(state.signs) if state.step else ""  # a stage may begin with new clusters
         if not state.alarm:
             state.best.offer(state.step, state.signs, stage.objective)

@@ -202,7 +202,7 @@ def test_listeners_hear_of_every_text_copies_too(folder):
         def __init__(self):
             self.sizes = set()
 
-        def on_look(self, record, embeddings, labels):
+        def on_embeddings(self, record, embeddings, labels):
             self.sizes |= {len(embeddings), len(labels)}
 
     hear = Hear()

@@ -136,11 +136,11 @@ def _maps(summary: SuiteSummary) -> Iterator[_Drawing]:
     """Show the texts through training, for every row and data set that has maps."""
     for place, row in enumerate(summary.rows):
         for name in summary.data_sets:
-            looks = training_pictures.mapped_looks(summary, row, name)
-            if looks:
-                draw = partial(training_pictures.maps, looks=looks, metric=summary.suite.metrics[0])
-                words = {"data_set": name, "row": row.name, "n": len(looks[0]["map"]["cluster"])}
-                yield _Drawing("map", panels_size(len(looks)), draw, words, f"map-{name}-{place}")
+            evaluations = training_pictures.mapped_evaluations(summary, row, name)
+            if evaluations:
+                draw = partial(training_pictures.maps, evaluations=evaluations, metric=summary.suite.metrics[0])
+                words = {"data_set": name, "row": row.name, "n": len(evaluations[0]["map"]["cluster"])}
+                yield _Drawing("map", panels_size(len(evaluations)), draw, words, f"map-{name}-{place}")
 
 
 _OF_KIND: dict[str, Callable[[SuiteSummary], Iterator[_Drawing]]] = {

@@ -226,12 +226,12 @@ def path_through(trace: Sequence[Mapping[str, Any]], name: str) -> list[tuple[in
     [(0, 50.0), (10, 60.0), (15, 61.0)]
     """
     path, before, latest = [], 0, 0
-    for look in trace:
-        if look["step"] < latest:  # the next stage counts from zero
+    for evaluation in trace:
+        if evaluation["step"] < latest:  # the next stage counts from zero
             before += latest
-        latest = look["step"]
-        if look.get(name) is not None:
-            path.append((before + latest, float(look[name])))
+        latest = evaluation["step"]
+        if evaluation.get(name) is not None:
+            path.append((before + latest, float(evaluation[name])))
     return path
 
 

@@ -1,4 +1,4 @@
-"""Pictures of what happens while a method trains, from the looks at the corpus that its records hold."""
+"""Pictures of what happens while a method trains, from the evaluations at the corpus that its records hold."""
 
 from __future__ import annotations
 
@@ -76,19 +76,20 @@ def strengths(figure: Figure, summary: SuiteSummary, metric: str) -> None:
     grid[-2].set_xlabel("strength")
 
 
-def mapped_looks(summary: SuiteSummary, row: Row, data_set: str) -> list[Mapping[str, Any]]:
-    """Return the looks with maps of the first record that has any."""
+def mapped_evaluations(summary: SuiteSummary, row: Row, data_set: str) -> list[Mapping[str, Any]]:
+    """Return the evaluations with maps of the first record that has any."""
     traces = (
-        [look for look in record.get("trace") or [] if "map" in look] for record in summary.of(row, data_set).records
+        [evaluation for evaluation in record.get("trace") or [] if "map" in evaluation]
+        for record in summary.of(row, data_set).records
     )
     return next(filter(None, traces), [])
 
 
-def maps(figure: Figure, looks: Sequence[Mapping[str, Any]], metric: str) -> None:
-    """Draw MLM + DEC's figure 2: the texts at every look, by cluster."""
-    for panel, look in zip(panels(figure, len(looks)), looks, strict=True):
-        panel.set_title(f"epoch {look['epoch']}: {metric.upper()} {look[metric]:.1f}")
-        x, y, clusters = (np.asarray(look["map"][name]) for name in ("x", "y", "cluster"))
+def maps(figure: Figure, evaluations: Sequence[Mapping[str, Any]], metric: str) -> None:
+    """Draw MLM + DEC's figure 2: the texts at every evaluation, by cluster."""
+    for panel, evaluation in zip(panels(figure, len(evaluations)), evaluations, strict=True):
+        panel.set_title(f"epoch {evaluation['epoch']}: {metric.upper()} {evaluation[metric]:.1f}")
+        x, y, clusters = (np.asarray(evaluation["map"][name]) for name in ("x", "y", "cluster"))
         for cluster in np.unique(clusters):
             ours = clusters == cluster
             marker = MARKERS[cluster // len(COLOURS) % len(MARKERS)]

@@ -108,7 +108,7 @@ class SCCLObjective(Objective):
 
 
 def needed_views(contrastive: bool, clustering: bool, cluster_loss: str) -> tuple[int, ...]:
-    """Return the views that the terms look at; what nobody looks at is not encoded.
+    """Return the views that the terms need; others are not encoded.
 
     Examples
     --------

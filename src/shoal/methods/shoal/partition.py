@@ -95,6 +95,7 @@ def find_partition(
 
     Examples
     --------
+    >>> from shoal.vectors import unit_rows
     >>> rng = np.random.RandomState(0)
     >>> meaning = unit_rows(np.repeat(np.eye(3), 20, axis=0) + rng.normal(scale=0.1, size=(60, 3)))
     >>> found = find_partition(Features(meaning.astype(np.float32)), 3, np.random.RandomState(0))
