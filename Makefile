@@ -16,11 +16,11 @@ test: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --dist loadfile src tests bench
+	$(BIN)/python -m pytest -n 2 --dist worksteal src tests bench
 
-# Only the tests that finish in seconds.
+# All but the tests that take over a second each.
 fast: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" src tests bench
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" src tests bench
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

@@ -1,4 +1,4 @@
-"""Every test and doctest runs without a network and with a cache of its own; what loads the built-in model is slow."""
+"""Every test and doctest runs without a network and with a cache of its own; what takes over a second is slow."""
 
 from __future__ import annotations
 
@@ -15,21 +15,24 @@ from _pytest.doctest import DoctestItem
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
+# A program that draws, without tests: to import it would cost every worker a second.
+collect_ignore = ["bench/demo_picture.py"]
+
 _CACHE_NUMBERS = count()
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the doctests that load the built-in model ``slow``: a docstring cannot do so itself."""
+    """Mark the doctests that take long ``slow``: a docstring cannot do so itself."""
     for item in items:
-        if isinstance(item, DoctestItem) and _loads_the_builtin_model(item):
+        if isinstance(item, DoctestItem) and _takes_long(item):
             item.add_marker("slow")
 
 
-def _loads_the_builtin_model(item: DoctestItem) -> bool:
-    """Tell by the source: it loads the model by name, or fits a method without choosing a representation."""
+def _takes_long(item: DoctestItem) -> bool:
+    """Tell by the source: it loads the built-in model, by name or by default, or reads the whole standard library."""
     source = "".join(example.source for example in item.dtest.examples)
     fits = "methods" in item.path.parts and ".fit(" in source and "representation=" not in source
-    return fits or 'load("builtin"' in source
+    return fits or 'load("builtin"' in source or "standard_library_texts(" in source
 
 
 @pytest.fixture(autouse=True)

@@ -108,6 +108,7 @@ def test_umap_that_is_not_installed_names_its_extra(cloud, rng, monkeypatch):
         fit_umap(cloud, 2, rng)
 
 
+@pytest.mark.slow
 def test_umap_leaves_the_number_of_threads_alone():
     before = torch.get_num_threads()
     fit_umap(np.random.RandomState(0).normal(size=(20, 4)).astype(np.float32), 2, np.random.RandomState(0))

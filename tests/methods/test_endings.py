@@ -23,9 +23,13 @@ def backbone(tmp_path_factory):
     return tiny_backbone(tmp_path_factory.mktemp("backbone"), ("the", "ran", "slept", *ANIMALS))
 
 
-@pytest.mark.parametrize("assign", ENDINGS)
+@pytest.mark.parametrize(
+    "assign",
+    # UMAP's compiler takes ten seconds to start
+    [pytest.param(ending, marks=pytest.mark.slow if ending.startswith("umap") else ()) for ending in ENDINGS],
+)
 @pytest.mark.parametrize("method", [TSDAE, ClusterBERT, SCCL])
-def test_every_way_keeps_the_promises(method, assign, backbone, tmp_path):
+def test_every_way_keeps_the_promises(method, assign, backbone, tmp_path, short_idec):
     options = {"augmentation": "char_swap"} if method is SCCL else {}
     model = method(2, backbone=backbone, batch_size=5, max_steps=2, assign=assign, **options).fit(TEXTS)
     assert model.transform(TEXTS).shape == (10, 3 if assign.startswith("umap") else 32)
@@ -49,13 +53,21 @@ class KillAt(Callback):
 
 
 @pytest.fixture(scope="module")
+def wholes():
+    """The uninterrupted run, once there is one: it does not last longer than a test on its own."""
+    return []
+
+
+@pytest.fixture
 def build(backbone):
     return lambda: TSDAE(2, backbone=backbone, batch_size=5, max_steps=2, assign="idec")
 
 
-@pytest.fixture(scope="module")
-def whole(build):
-    return build().fit(TEXTS)
+@pytest.fixture
+def whole(build, short_idec, wholes):
+    if not wholes:
+        wholes.append(build().fit(TEXTS))
+    return wholes[0]
 
 
 @pytest.mark.parametrize(

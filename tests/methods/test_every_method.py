@@ -38,13 +38,31 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(params=sorted(METHODS))
-def build(request, folder):
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def build(name, folder):
     def make(**params):
-        name = request.param
         tiny = {"backbone": folder} if "backbone" in METHODS[name].defaults() else {}
         return METHODS[name](**{"n_clusters": 2, **tiny, **SMALL.get(name, {}), **params})
 
     return make
+
+
+@pytest.fixture(scope="module")
+def fits():
+    """By name, the methods that were fitted so far."""
+    return {}
+
+
+@pytest.fixture
+def fitted(name, build, fits):
+    """The method as it is after one fit, for all tests that only ask it: another fit would give the same."""
+    if name not in fits:
+        fits[name] = build().fit(TEXTS)
+    return fits[name]
 
 
 def test_same_seed_same_labels(build):
@@ -53,8 +71,8 @@ def test_same_seed_same_labels(build):
     np.testing.assert_array_equal(first.probabilities_, second.probabilities_)
 
 
-def test_predict_repeats_the_labels_whole_shuffled_and_one_by_one(build):
-    model = build().fit(TEXTS)
+def test_predict_repeats_the_labels_whole_shuffled_and_one_by_one(fitted):
+    model = fitted
     order = np.random.default_rng(0).permutation(len(TEXTS))
     assert (model.predict(TEXTS) == model.labels_).all()
     assert (model.predict([TEXTS[i] for i in order]) == model.labels_[order]).all()
@@ -63,8 +81,8 @@ def test_predict_repeats_the_labels_whole_shuffled_and_one_by_one(build):
     np.testing.assert_allclose(model.predict_proba(TEXTS), model.probabilities_, atol=1e-5)
 
 
-def test_saved_and_loaded_it_answers_the_same(build, tmp_path):
-    model = build().fit(TEXTS)
+def test_saved_and_loaded_it_answers_the_same(fitted, tmp_path):
+    model = fitted
     model.save(tmp_path / "model")
     again = shoal.load(tmp_path / "model")
     assert (again.predict(TEXTS) == model.labels_).all()
@@ -73,11 +91,13 @@ def test_saved_and_loaded_it_answers_the_same(build, tmp_path):
     assert again.get_params()["n_clusters"] == 2
 
 
-def test_fit_again_forgets_the_first_fit(build):
-    model = build().fit(TEXTS)
-    model.fit(TEXTS[::-1])
-    assert len(model.labels_) == len(model.start_labels_) == len(TEXTS)
-    assert (model.predict(TEXTS[::-1]) == model.labels_).all()
+def test_fit_again_forgets_the_first_fit(build, fitted):
+    model = build()
+    assert (model.fit_predict(TEXTS) == fitted.labels_).all()
+    found = model.fit_transform(TEXTS[:0:-1])
+    assert len(model.labels_) == len(model.start_labels_) == len(TEXTS) - 1
+    assert (model.predict(TEXTS[:0:-1]) == model.labels_).all()
+    np.testing.assert_allclose(found, model.transform(TEXTS[:0:-1]), atol=1e-6)
 
 
 def test_empty_texts_keep_their_row(build):
@@ -90,16 +110,15 @@ def test_empty_texts_keep_their_row(build):
     assert model.transform(["", TEXTS[0]]).shape[0] == 2
 
 
-def test_attributes(build):
-    model = build().fit(TEXTS)
+def test_attributes(fitted):
+    model = fitted
     assert model.labels_.shape == model.start_labels_.shape == (len(TEXTS),)
     assert model.probabilities_.shape == (len(TEXTS), 2)
     assert model.n_clusters_ == len(model.names_) == len(set(model.names_)) == len(model.cluster_centers_) == 2
     assert sum(cluster.size for cluster in model.clusters_) == len(TEXTS)
     assert all(example in TEXTS for cluster in model.clusters_ for example in cluster.examples)
     assert model.history_
-    assert (build().fit_predict(TEXTS) == model.labels_).all()
-    assert model.fit_transform(TEXTS).shape == (len(TEXTS), model.cluster_centers_.shape[1])
+    assert model.transform(TEXTS).shape == (len(TEXTS), model.cluster_centers_.shape[1])
 
 
 def test_scikit_learn_manners(build):
@@ -113,12 +132,12 @@ def test_scikit_learn_manners(build):
         build().predict(TEXTS)
 
 
-def test_labels_are_never_used(build):
+def test_labels_are_never_used(build, fitted):
     given = build().fit(TEXTS, y=np.arange(len(TEXTS)))
-    assert (given.labels_ == build().fit(TEXTS).labels_).all()
+    assert (given.labels_ == fitted.labels_).all()
 
 
-def test_who_listens_changes_nothing(build, tmp_path):
+def test_who_listens_changes_nothing(build, fitted, tmp_path):
     class Listener(Callback):
         def __init__(self):
             self.seen = []
@@ -128,7 +147,7 @@ def test_who_listens_changes_nothing(build, tmp_path):
 
     listener = Listener()
     heard = build().fit(TEXTS, callbacks=[listener], checkpoints=tmp_path / "states")
-    assert (heard.labels_ == build().fit(TEXTS).labels_).all()
+    assert (heard.labels_ == fitted.labels_).all()
     assert listener.seen == [row["step"] for row in heard.history_ if row.get("event") == "evaluation"]
     resumed = build().fit(TEXTS, checkpoints=tmp_path / "states")  # another listener is still the same run
     assert (resumed.labels_ == heard.labels_).all()
@@ -158,10 +177,9 @@ def test_bad_input(build, texts, error, message):
         build().fit(texts)
 
 
-def test_interrupted_and_resumed_it_ends_where_the_uninterrupted_run_ends(build, tmp_path, monkeypatch):
+def test_interrupted_and_resumed_it_ends_where_the_uninterrupted_run_ends(build, fitted, tmp_path, monkeypatch):
     from shoal.training import Trainer
 
-    whole = build(random_state=1).fit(TEXTS)
     step, taken = Trainer._step, []
 
     def interrupted(self, *arguments):
@@ -172,9 +190,9 @@ def test_interrupted_and_resumed_it_ends_where_the_uninterrupted_run_ends(build,
 
     monkeypatch.setattr(Trainer, "_step", interrupted)
     try:  # a method that does not train is not interrupted
-        build(random_state=1).fit(TEXTS, checkpoints=tmp_path / "states")
+        build().fit(TEXTS, checkpoints=tmp_path / "states")
     except KeyboardInterrupt:
         assert (tmp_path / "states").is_dir()
-    resumed = build(random_state=1).fit(TEXTS, checkpoints=tmp_path / "states")
-    np.testing.assert_array_equal(resumed.labels_, whole.labels_)
-    np.testing.assert_array_equal(resumed.probabilities_, whole.probabilities_)
+    resumed = build().fit(TEXTS, checkpoints=tmp_path / "states")
+    np.testing.assert_array_equal(resumed.labels_, fitted.labels_)
+    np.testing.assert_array_equal(resumed.probabilities_, fitted.probabilities_)

@@ -31,7 +31,7 @@ def same_partition(left, right) -> bool:
 @pytest.mark.parametrize("clusterer", CLUSTERERS)
 @pytest.mark.parametrize("reducer", ["none", "pca"])
 @pytest.mark.parametrize("representation", ["bow", "tfidf", "sif"])
-def test_every_combination_finds_separate_topics(representation, reducer, clusterer):
+def test_every_combination_finds_separate_topics(representation, reducer, clusterer, short_idec):
     texts, labels = made_texts()
     model = TwoStage(3, representation=representation, reducer=reducer, clusterer=clusterer).fit(texts)
     # Three topics are three directions, and SIF takes the strongest away. PCA leaves no more dimensions than IDEC's
@@ -43,6 +43,7 @@ def test_every_combination_finds_separate_topics(representation, reducer, cluste
     assert model.cluster_centers_.shape == (3, model.transform(texts).shape[1])
 
 
+@pytest.mark.slow  # its compiler takes ten seconds to start
 def test_umap_then_kmeans():
     texts, _ = made_texts()
     model = TwoStage(3, representation="tfidf", reducer="umap").fit(texts)

@@ -41,6 +41,7 @@ def kill_after(process, history: Path, lines: int) -> bool:
     return False
 
 
+@pytest.mark.slow  # four processes, each with torch
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
 def test_killed_several_times_it_ends_with_the_labels_of_the_uninterrupted_run(backbone, tmp_path):
     run(backbone, None, tmp_path / "straight.npz")
