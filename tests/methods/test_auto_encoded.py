@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 import torch
@@ -58,6 +60,12 @@ def test_stages_in_order(method, blobs):
     assert stages(pretraining="layer-wise", hidden=[8, 6]) == [*layers, "pretrain", *last]
 
 
+@pytest.mark.parametrize(("epochs", "steps"), [(2, 300), (101, 303)])  # three steps an epoch
+def test_few_vectors_are_pretrained_for_more_epochs(epochs, steps, blobs):
+    model = AEKMeans(3, **{**SMALL, "pretrain_epochs": epochs}).fit(blobs[0])
+    assert [stage["steps"] for stage in model.outcome_["stages"]] == [steps]
+
+
 def test_a_layer_learns_what_comes_into_it_and_leaves_the_others_alone(blobs):
     from shoal.encoder.auto_encoder import AutoEncoder
 
@@ -97,12 +105,23 @@ def test_noise_is_fresh_in_training_and_absent_otherwise(blobs):
     torch.testing.assert_close(objective.eval()(batch)["reconstruction"], expected)
 
 
+@pytest.fixture(scope="module")
+def uninterrupted(blobs):
+    """By method, the model that was never interrupted."""
+    return cache(lambda method: resumable(method).fit(blobs[0]))
+
+
+def resumable(method):
+    return method(3, pretraining="layer-wise", **SMALL, max_steps=6, tolerance=None)
+
+
 @pytest.mark.parametrize("method", [DEC, IDEC, DCN])
 @pytest.mark.parametrize("interrupt_at", [2, 7, 14, 20])  # in each stage of the pre-training, and in the clustering
-def test_interrupted_in_any_stage_it_ends_where_it_would_have(method, interrupt_at, blobs, tmp_path, monkeypatch):
+def test_interrupted_in_any_stage_it_ends_where_it_would_have(
+    method, interrupt_at, blobs, uninterrupted, tmp_path, monkeypatch
+):
     vectors, _ = blobs
-    model = method(3, pretraining="layer-wise", **SMALL, max_steps=6, tolerance=None)
-    whole = clone(model).fit(vectors)
+    model, whole = resumable(method), uninterrupted(method)
     step, taken = Trainer._step, []
 
     def interrupted(self, *arguments):
@@ -123,7 +142,7 @@ def test_interrupted_in_any_stage_it_ends_where_it_would_have(method, interrupt_
         clone(model).fit(vectors + 1, checkpoints=tmp_path)
 
 
-def test_the_scale_of_the_vectors_does_not_matter(blobs):
+def test_the_scale_of_the_vectors_does_not_matter(blobs, short_pretraining):
     vectors, _ = blobs
     model, large = (IDEC(3, **SMALL).fit(scale * vectors) for scale in (1, 1024))
     np.testing.assert_allclose(large.probabilities_, model.probabilities_, atol=1e-5)

@@ -36,7 +36,7 @@ def backbone(tmp_path_factory):
     return tiny_backbone(tmp_path_factory.mktemp("backbone"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def build(backbone):
     return lambda **params: DECCRL(
         **{"n_clusters": 2, "backbone": backbone, "augmentation": "char_swap", "n_topics": 2, **SMALL, **params}
@@ -283,12 +283,18 @@ def test_topics_are_saved_with_the_model(build, tmp_path):
     json.dumps([cluster.as_json() for cluster in model.clusters_])
 
 
+STOPPED = {"checkpoint_every": 2, "cluster_sampling": "gumbel"}
+
+
+@pytest.fixture(scope="module")
+def never_stopped(build):
+    return build(**STOPPED).fit(TEXTS)  # three steps of the warm-up, six of the joint stage
+
+
 @pytest.mark.parametrize("stop_at", [1, 2, 3, 4, 5, 7])
-def test_stopped_in_either_stage_or_between_it_ends_the_same(build, tmp_path, monkeypatch, stop_at):
+def test_stopped_in_either_stage_or_between_it_ends_the_same(build, never_stopped, tmp_path, monkeypatch, stop_at):
     from shoal.training import Trainer
 
-    params = {"checkpoint_every": 2, "cluster_sampling": "gumbel"}
-    whole = build(**params).fit(TEXTS)  # three steps of the warm-up, six of the joint stage
     step, taken = Trainer._step, []
 
     def interrupted(self, *arguments):
@@ -299,11 +305,11 @@ def test_stopped_in_either_stage_or_between_it_ends_the_same(build, tmp_path, mo
 
     monkeypatch.setattr(Trainer, "_step", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        build(**params).fit(TEXTS, checkpoints=tmp_path / "states")
-    resumed = build(**params).fit(TEXTS, checkpoints=tmp_path / "states")
-    np.testing.assert_array_equal(resumed.probabilities_, whole.probabilities_)
-    np.testing.assert_array_equal(resumed.start_labels_, whole.start_labels_)
-    assert resumed.topics_ == whole.topics_
+        build(**STOPPED).fit(TEXTS, checkpoints=tmp_path / "states")
+    resumed = build(**STOPPED).fit(TEXTS, checkpoints=tmp_path / "states")
+    np.testing.assert_array_equal(resumed.probabilities_, never_stopped.probabilities_)
+    np.testing.assert_array_equal(resumed.start_labels_, never_stopped.start_labels_)
+    assert resumed.topics_ == never_stopped.topics_
 
 
 def test_training_that_destroys_the_space_is_undone(build):
@@ -314,10 +320,10 @@ def test_training_that_destroys_the_space_is_undone(build):
 
 
 def test_a_warm_up_that_costs_quality_is_undone_and_a_training_that_is_undone_leaves_no_topics(build, monkeypatch):
-    falling = iter(np.linspace(0.5, 0.4, 60))
+    falling = iter(np.linspace(0.5, 0.2, 60))
     look = Guard.evaluate
     monkeypatch.setattr(Guard, "evaluate", lambda *given: replace(look(*given), quality=float(next(falling))))
-    model = build(epochs=30, evaluate_every=2).fit(TEXTS)
+    model = build(epochs=8, evaluate_every=2).fit(TEXTS)
     assert [stage["kept_step"] for stage in model.outcome_["stages"]] == [0, 0]
     assert model.topics_ == [(), ()]
     assert all(cluster.name for cluster in model.clusters_)
@@ -359,6 +365,7 @@ def test_presets_are_parameters():
     assert (DECCRL(**PRESETS["biomedical"]).alpha, DECCRL(**PRESETS["biomedical"]).n_topics) == (10, 20)
 
 
+@pytest.mark.slow  # a long training
 def test_known_topics_are_recovered(tmp_path):
     """Three clusters with two topics each: every text has the words of its cluster and those of one topic."""
     ends = ["an", "em", "ir", "ol", "us"]

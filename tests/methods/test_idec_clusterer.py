@@ -42,7 +42,7 @@ def test_it_has_clusterberts_values_and_finds_clouds(blobs, monkeypatch):
     np.testing.assert_array_equal(again.centers, found.centers)
 
 
-def test_behind_two_stage_it_is_heard_and_resumed(blobs, tmp_path, monkeypatch):
+def test_behind_two_stage_it_is_heard_and_resumed(blobs, tmp_path, monkeypatch, short_idec):
     class Listener(Callback):
         def __init__(self):
             self.seen = []
@@ -59,7 +59,7 @@ def test_behind_two_stage_it_is_heard_and_resumed(blobs, tmp_path, monkeypatch):
 
     def interrupted(self, *arguments):
         taken.append(1)
-        if len(taken) == 310:  # in the clustering, which begins after 300
+        if len(taken) == 35:  # in the clustering, which begins after 30
             raise KeyboardInterrupt
         return step(self, *arguments)
 

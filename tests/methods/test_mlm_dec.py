@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 import torch
@@ -44,7 +46,7 @@ def with_head(tmp_path_factory, backbone):
     return str(folder)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def build(backbone):
     return lambda **params: MLMDEC(**{"n_clusters": 2, "backbone": backbone, **SMALL, **params})
 
@@ -236,13 +238,19 @@ def test_a_backbone_without_a_mask_token_is_refused_but_for_what_needs_none(buil
     assert len(build(backbone=str(tmp_path), masked_lm=0, mask_share=0).fit(TEXTS).labels_) == 20
 
 
+@pytest.fixture(scope="module")
+def uninterrupted(build):
+    """By the number of trainable layers, the model that was never interrupted."""
+    return cache(lambda trainable_layers: build(trainable_layers=trainable_layers, checkpoint_every=2).fit(TEXTS))
+
+
 @pytest.mark.parametrize("trainable_layers", ["all", 1])
 @pytest.mark.parametrize("step", [1, 2, 3, 4, 5, 6, 7])  # the warm-up has three steps, the joint stage six
 def test_interrupted_anywhere_it_ends_where_the_uninterrupted_run_ends(
-    build, tmp_path, monkeypatch, step, trainable_layers
+    build, uninterrupted, tmp_path, monkeypatch, step, trainable_layers
 ):
     params = {"trainable_layers": trainable_layers, "checkpoint_every": 2}
-    whole = build(**params).fit(TEXTS)
+    whole = uninterrupted(trainable_layers)
     take, taken = Trainer._step, []
 
     def interrupted(self, *arguments):

@@ -28,7 +28,7 @@ def saved(tmp_path):
 class TestRoundTrip:
     @pytest.mark.parametrize("clusterer", CLUSTERERS)
     @pytest.mark.parametrize("reducer", ["none", "pca"])
-    def test_every_clusterer_and_reducer(self, tmp_path, clusterer, reducer):
+    def test_every_clusterer_and_reducer(self, tmp_path, clusterer, reducer, short_idec):
         model = TwoStage(3, representation="bow", clusterer=clusterer, reducer=reducer, n_init=2).fit(TEXTS)
         model.save(tmp_path / "model")
         again = shoal.load(tmp_path / "model")

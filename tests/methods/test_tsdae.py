@@ -83,6 +83,7 @@ def test_noise_is_new_at_every_step_and_follows_the_seed(objective):
     assert len(set(losses[0])) > 1
 
 
+@pytest.mark.slow  # a long training
 def test_ten_sentences_are_learnt_by_heart(build):
     model = build(
         batch_size=10, epochs=200, deletion=0.0, decoder_layers=None, trainable_layers="all", learning_rate=3e-3,

@@ -52,7 +52,7 @@ def test_umap_then_kmeans():
     assert (np.concatenate([model.predict([text]) for text in texts]) == model.labels_).all()
 
 
-@pytest.mark.parametrize("representation", ["wordllama", "use", "e5"])
+@pytest.mark.parametrize("representation", ["wordllama", pytest.param("use", marks=pytest.mark.slow), "e5"])
 def test_packaged_encoders(representation):
     texts, _ = made_texts(30)
     model = TwoStage(3, representation=representation).fit(texts)

@@ -148,9 +148,8 @@ def test_unequal_clusters_are_not_taught(folder):
     assert (fast.labels_ == best.labels_).all()
 
 
-def test_more_effort_teaches_the_encoder(folder):
-    texts, labels = made_texts(20)
-    model = Shoal(3, backbone=folder, **TAUGHT).fit(texts)
+def test_more_effort_teaches_the_encoder(folder, taught):
+    model, texts, labels = taught
     assert accuracy(labels, model.labels_) > 0.95
     assert [stage["stage"] for stage in model.outcome_["stages"]] == ["round 1", "round 2"]
     plain = Shoal(3, backbone=folder).fit(texts)
@@ -174,10 +173,15 @@ def test_taught_it_keeps_the_promises(folder, tmp_path):
     assert again.outcome_["stages"]
 
 
+@pytest.fixture(scope="module")
+def taught(folder):
+    texts, labels = made_texts(20)
+    return Shoal(3, backbone=folder, **TAUGHT).fit(texts), texts, labels
+
+
 @pytest.mark.parametrize("steps", [1, 3, 5, 7])  # in either round, at checkpoints and between them
-def test_interrupted_teaching_goes_on_to_the_same_end(folder, tmp_path, steps):
-    texts, _ = made_texts(20)
-    whole = Shoal(3, backbone=folder, **TAUGHT).fit(texts)
+def test_interrupted_teaching_goes_on_to_the_same_end(folder, taught, tmp_path, steps):
+    whole, texts, _ = taught
     with pytest.raises(KeyboardInterrupt):
         Shoal(3, backbone=folder, **TAUGHT).fit(texts, checkpoints=tmp_path, callbacks=[Stop(steps)])
     resumed = Shoal(3, backbone=folder, **TAUGHT).fit(texts, checkpoints=tmp_path)
