@@ -24,13 +24,13 @@ from shoal.encoder.tokens import tokenise
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.encoder.word_statistics import WordStatistics
 from shoal.errors import ParameterError
+from shoal.methods import shared_parameters as shared
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import FitContext, outcome_of, saved_outcome
 from shoal.methods.fine_tuned import trained_part
 from shoal.methods.inputs import Rows
 from shoal.methods.represented import fit_representation, represent, restore_representation, save_representation
 from shoal.methods.run_stages import run_stages, training_options
-from shoal.methods.shared_parameters import BACKBONE, CACHE, LOG_TO, LONG, MAX_LENGTH, N_INIT, POOLING
 from shoal.methods.shoal.candidates import PartitionOptions
 from shoal.methods.shoal.evidence import UNEQUAL
 from shoal.methods.shoal.features import Features
@@ -101,10 +101,10 @@ class Shoal(TextClusterer):
         "apart already and teach nothing: they stay as 'fast' finds them.",
         one_of(*ROUNDS),
     )
-    backbone: str = BACKBONE
-    pooling: str = POOLING
-    max_length: int = MAX_LENGTH
-    long_texts: str = LONG
+    backbone: str = shared.BACKBONE
+    pooling: str = shared.POOLING
+    max_length: int = shared.MAX_LENGTH
+    long_texts: str = shared.LONG
     words: bool = parameter(
         True, "Whether the words that texts share are used; without them the encoder's vectors are all there is.", FLAG
     )
@@ -142,7 +142,7 @@ class Shoal(TextClusterer):
     co_training: bool = parameter(
         True, "Let heads by meaning and by words correct the partition, unless the evidence gets weaker.", FLAG
     )
-    n_init: int = N_INIT.but(
+    n_init: int = shared.N_INIT.but(
         4,
         "Starts of k-means for each of the smoothings, the best of which by evidence is kept. Not every start ends "
         "in a good place.",
@@ -169,8 +169,8 @@ class Shoal(TextClusterer):
     checkpoint_every: int = TRAINING["checkpoint_every"]
     device: str = TRAINING["device"]
     precision: str = TRAINING["precision"]
-    log_to: str | None = LOG_TO
-    cache: bool = CACHE
+    log_to: str | None = shared.LOG_TO
+    cache: bool = shared.CACHE
 
     def _fit(self, context: FitContext) -> Vectors:
         rows = context.rows
