@@ -34,7 +34,7 @@ PAPER: dict[str, Any] = {
     "n_components": 10,
     "pretraining": "layer-wise",
 }
-# A stage of the pre-training has so many steps at least: in as many passes as others a small corpus takes too few.
+# The least steps of a pre-training stage: the usual number of passes is too few for a small corpus.
 LEAST_STEPS = 300
 _FILE = "auto_encoder.safetensors"
 

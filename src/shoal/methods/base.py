@@ -121,9 +121,9 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
             For methods that train on augmented views: two views of every row of ``X``, made elsewhere;
             ``augmentation`` is then not used.
         checkpoints : Path, optional
-            Where a method that trains keeps its states; if there are any, it goes on from the latest.
+            Where a method that trains keeps its checkpoints; if there are any, it continues from the latest.
         callbacks : sequence of Callback
-            Who listens to the training of a method that trains; no part of the result.
+            Callbacks of the training, for a method that trains; no part of the result.
 
         Returns
         -------

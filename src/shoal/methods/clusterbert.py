@@ -39,7 +39,7 @@ class ClusterBERT(FineTuned):
     1. *Domain adaptation*: reconstruction alone (eq. 1).
     2. *Clustering*: k-means on z gives labels Q; cross-entropy of the head to them (eq. 2-3), with λ, and
        reconstruction, with 1 - λ (eq. 4). Done ``reclusterings`` times, each with new labels.
-    3. *Hardening*: the same, but Q is the head's own prediction on the whole texts, sharpened (eq. 5), anew in every
+    3. *Hardening*: the same, but Q is the head's own prediction on the whole texts, sharpened (eq. 5), again in every
        epoch.
 
     Notes

@@ -57,7 +57,7 @@ class DECCRL(FineTuned):
 
     Minimises L = L_CL + λ_c L_Cluster + λ_r L_RC (equation 16): views of a text stay together, texts come near
     the centres of their clusters, and the words of the texts are rebuilt from those centres by an embedded topic
-    model, T topics a cluster.
+    model, T topics per cluster.
 
     The paper is silent on how the centres start while FC_e is still random. Here FC_e starts as a rotation, or as
     an orthogonal projection if L is less than the encoder's length, times ``scale``: distances in the space of h are

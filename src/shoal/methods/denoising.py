@@ -56,7 +56,7 @@ def make_decoder(model: FineTuned, material: Material) -> SentenceDecoder:
 
 
 def objective_options(model: FineTuned) -> dict[str, Any]:
-    """Return what the objective of every stage is told."""
+    """Return the options that the objective of every stage takes."""
     params = model.get_params(deep=False)
     before, behind = special_tokens(model.encoder_.tokenizer)
     options = {name: params[name] for name in ("deletion", "scale", "n_init")}

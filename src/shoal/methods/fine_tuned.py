@@ -84,8 +84,9 @@ class FineTuned(TextClusterer):
     accumulate: int = TRAINING["accumulate"]
     trainable_layers: str | int = TRAINING["trainable_layers"].but(
         2,
-        "Train everything ('all'), as the papers do, or the last so many layers. The rest is computed once for the "
-        "texts as they are: some three times as fast on a CPU; damaged or masked texts need it at each step.",
+        "Train everything ('all'), as the papers do, or only this many of the last layers. The rest is computed "
+        "once for the texts as they are: some three times as fast on a CPU; damaged or masked texts need it at each "
+        "step.",
     )
     evaluate_every: int | None = TRAINING["evaluate_every"]
     tolerance: float | None = shared.TOLERANCE

@@ -82,7 +82,7 @@ class MLMDEC(FineTuned):
         1 / 16,
         "Weight of L_m beside the mean of KL[p || q]. Equation 2 is a sum over the texts: with the paper's 16 texts "
         "per step, L_m + L_c is this weight, up to a factor that Adam does not see. 0 omits L_m (the ablation of "
-        "table 2); tokens are then still masked, since only the loss is said to go, unless mask_share is 0 too.",
+        "table 2); tokens are then still masked, since the paper removes only the loss, unless mask_share is 0 too.",
         number(least=0),
     )
     mask_share: float = parameter(
