@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import os
 import socket
@@ -19,6 +20,16 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 collect_ignore = ["bench/demo_picture.py"]
 
 _CACHE_NUMBERS = count()
+
+
+def pytest_configure():
+    """Leave the imports alone: none of what they bring is garbage, and to look for it takes seconds."""
+    gc.disable()
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items):

@@ -174,8 +174,10 @@ def declared(cls: type[Class]) -> type[Class]:
 
 
 def parameters_of(cls: type) -> dict[str, Parameter]:
-    """Return the declared parameters of a class by name, those of its bases included."""
-    return {each.name: each.metadata["parameter"] for each in fields(cls) if "parameter" in each.metadata}
+    """Return the declared parameters of a class by name: positional ones, its own, then those of its bases."""
+    named = {each.name: each.metadata["parameter"] for each in fields(cls) if "parameter" in each.metadata}
+    homes = {name: depth for depth, base in enumerate(cls.__mro__) for name in inspect.get_annotations(base)}
+    return dict(sorted(named.items(), key=lambda item: (item[1].kw_only, homes[item[0]])))
 
 
 def check_parameters(owner: object) -> None:

@@ -193,6 +193,6 @@ def test_on_the_built_in_encoder_a_text_keeps_its_cluster_in_any_company():
     assert [int(model.predict([text])[0]) for text in texts] == model.labels_.tolist()
 
 
-@parametrize_with_checks([method(3, **SMALL, max_steps=20) for method in FAMILY])
+@parametrize_with_checks([method(3, **SMALL, max_steps=5) for method in FAMILY])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -96,13 +96,13 @@ def test_targets_are_renewed_and_labels_counted_every_update_interval(method, mo
     monkeypatch.setattr(DECObjective, "refresh", lambda self, codes: (renewed.append(len(codes)), refresh(self, codes)))
     small = {"batch_size": 16, "pretrain_epochs": 2, "epochs": 3, "n_init": 1, "hidden": [4]}
 
-    def looks(**params):
+    def evaluations(**params):
         renewed.clear()
         history = method(3, **small, **params).fit(vectors).history_
         return [record["step"] for record in history if record.get("event") == "evaluation"]
 
-    assert looks(update_interval=3, tolerance=None) == [0, 3, 6, 9, 12]
+    assert evaluations(update_interval=3, tolerance=None) == [0, 3, 6, 9, 12]
     assert renewed == [64] * 5  # the first is the start's
-    assert looks(tolerance=None) == [0, 4, 8, 12]
+    assert evaluations(tolerance=None) == [0, 4, 8, 12]
     assert renewed == [64] * 4
-    assert looks(update_interval=3, tolerance=1.0) == [0, 3]  # all labels may move: it stops at the first count
+    assert evaluations(update_interval=3, tolerance=1.0) == [0, 3]  # all labels may move: it stops at the first count

@@ -65,10 +65,10 @@ def fitted(name, build, fits):
     return fits[name]
 
 
-def test_same_seed_same_labels(build):
-    first, second = build(random_state=3).fit(TEXTS), build(random_state=3).fit(TEXTS)
-    assert (first.labels_ == second.labels_).all()
-    np.testing.assert_array_equal(first.probabilities_, second.probabilities_)
+def test_same_seed_same_labels(build, fitted):
+    again = build(random_state=fitted.random_state).fit(TEXTS)
+    assert (again.labels_ == fitted.labels_).all()
+    np.testing.assert_array_equal(again.probabilities_, fitted.probabilities_)
 
 
 def test_predict_repeats_the_labels_whole_shuffled_and_one_by_one(fitted):

@@ -162,9 +162,9 @@ def test_the_history_tells_figure_4_and_what_was_augmented(build):
     augmented, *rest = model.history_
     assert augmented["stage"] == "augment"
     assert {"unchanged_left", "unchanged_right"} <= augmented.keys()
-    listener = [record for record in rest if record["event"] == "evaluation"]
-    assert all(look["intra"] > 0 and look["inter"] > 0 for look in looks)
-    assert looks[0]["step"] == 0
+    evaluations = [record for record in rest if record["event"] == "evaluation"]
+    assert all(each["intra"] > 0 and each["inter"] > 0 for each in evaluations)
+    assert evaluations[0]["step"] == 0
     assert model.start_labels_[0] == model.labels_[0] == -1
     assert {"start", "end", "rolled_back", "reason", "stages"} <= model.outcome_.keys()
 

@@ -11,7 +11,7 @@ from shoal.training import EarlyStopping, MLflow, TensorBoard, make_writer
 STEP = {"event": "step", "stage": "joint", "step": 3, "epoch": 1, "total": 2.5, "texts": 8, "lost": None}
 
 
-def test_early_stopping_waits_for_as_many_quiet_looks_as_asked():
+def test_early_stopping_waits_for_as_many_quiet_evaluations_as_asked():
     stopping = EarlyStopping(0.01, patience=2)
     heard = [bool(stopping.on_evaluation({"moved": moved})) for moved in (0.001, 0.5, 0.002, 0.003)]
     assert heard == [False, False, False, True]

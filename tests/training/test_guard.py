@@ -84,7 +84,7 @@ def test_effective_rank_counts_directions():
     rng = np.random.default_rng(0)
     for rank in (1, 3):
         flat = (rng.normal(size=(400, rank)) @ np.eye(rank, 10)).astype(np.float32)
-        signs = Guard(flat, 2, seed=0).look(flat, np.arange(400) % 2)
+        signs = Guard(flat, 2, seed=0).evaluate(flat, np.arange(400) % 2)
         assert signs.effective_rank == pytest.approx(rank, rel=0.05)
 
 
@@ -101,7 +101,7 @@ def test_its_state_comes_back():
     signs = guard.evaluate(vectors, labels)
     again = Guard.from_state(guard.state_dict())
     assert again.start == signs
-    assert again.look(vectors, labels) == signs
+    assert again.evaluate(vectors, labels) == signs
 
 
 def test_the_best_state_is_kept_apart_from_what_follows():

@@ -29,7 +29,7 @@ def steps_of(result):
     return [record for record in result.history if record["event"] == "step"]
 
 
-def looks_of(result):
+def evaluations_of(result):
     return [record for record in result.history if record["event"] == "evaluation"]
 
 
@@ -37,9 +37,9 @@ def test_a_run_lowers_its_loss_and_tells_what_it_did(encoder, views, gather):
     objective = gather(encoder)
     options = TrainingOptions(batch_size=8, epochs=4, **QUIET)
     result = Trainer(views, options, n_clusters=2).run([Stage("gather", objective)])
-    steps, listener = steps_of(result), looks_of(result)
+    steps, evaluations = steps_of(result), evaluations_of(result)
     assert len(steps) == 12
-    assert [look["step"] for look in looks] == [0, 3, 6, 9, 12]
+    assert [each["step"] for each in evaluations] == [0, 3, 6, 9, 12]
     assert sum(step["total"] for step in steps[-3:]) < 0.9 * sum(step["total"] for step in steps[:3])
     first = steps[0]
     assert first["total"] == pytest.approx(first["gather"] + first["agree"])
@@ -49,7 +49,7 @@ def test_a_run_lowers_its_loss_and_tells_what_it_did(encoder, views, gather):
     assert first["tokens"] > 0
     assert 0 <= first["padding"] < 1
     assert first["seconds"] > 0
-    assert {"moved", "size_entropy", "intra", "inter", "quality"} <= looks[0].keys()
+    assert {"moved", "size_entropy", "intra", "inter", "quality"} <= evaluations[0].keys()
     assert objective.initialised == 1
     assert result.outcome["stages"][0]["steps"] == 12
     assert len(result.start_labels) == views.n_texts
@@ -135,10 +135,10 @@ def test_targets_may_be_refreshed_at_the_end_of_every_epoch(encoder, views, gath
     assert objective.refreshed == 3
 
 
-def test_looks_come_as_often_as_asked_and_at_the_end(encoder, views, gather):
+def test_evaluations_come_as_often_as_asked_and_at_the_end(encoder, views, gather):
     options = TrainingOptions(batch_size=8, max_steps=5, epochs=9, evaluate_every=2, **QUIET)
     result = Trainer(views, options, n_clusters=2).run([Stage("gather", gather(encoder))])
-    assert [look["step"] for look in looks_of(result)] == [0, 2, 4, 5]
+    assert [each["step"] for each in evaluations_of(result)] == [0, 2, 4, 5]
 
 
 def test_it_stops_when_labels_have_settled(encoder, views, gather):
@@ -227,22 +227,22 @@ class Witness(Callback):
     """Keeps what it is shown."""
 
     def __init__(self):
-        self.started, self.listener = [], []
+        self.started, self.seen = [], []
 
     def on_start(self, views, encoder):
         self.started.append((views, encoder, encoder.training))
 
     def on_embeddings(self, record, embeddings, labels):
-        self.listener.append((record["stage"], record["step"], embeddings.shape, labels.copy()))
+        self.seen.append((record["stage"], record["step"], embeddings.shape, labels.copy()))
 
 
-def test_who_listens_sees_the_start_once_and_every_look(encoder, views, gather):
+def test_who_listens_sees_the_start_once_and_every_evaluation(encoder, views, gather):
     witness = Witness()
     stages = [Stage("first", gather(encoder)), Stage("second", gather(encoder))]
     options = TrainingOptions(batch_size=8, epochs=2, **QUIET)
     result = Trainer(views, options, n_clusters=2, callbacks=[witness]).run(stages)
     assert witness.started == [(views, encoder, False)]
-    assert [look[:2] for look in witness.looks] == [(look["stage"], look["step"]) for look in looks_of(result)]
-    assert [look[1] for look in witness.looks] == [0, 3, 6, 0, 3, 6]
-    assert {look[2] for look in witness.looks} == {(views.n_texts, 32)}
-    np.testing.assert_array_equal(witness.looks[0][3], result.start_labels)
+    assert [each[:2] for each in witness.seen] == [(each["stage"], each["step"]) for each in evaluations_of(result)]
+    assert [each[1] for each in witness.seen] == [0, 3, 6, 0, 3, 6]
+    assert {each[2] for each in witness.seen} == {(views.n_texts, 32)}
+    np.testing.assert_array_equal(witness.seen[0][3], result.start_labels)

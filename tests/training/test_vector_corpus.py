@@ -76,13 +76,13 @@ def test_the_trainer_runs_on_vectors(matrix):
 def test_what_is_not_watched_is_neither_judged_nor_stopped(matrix):
     class Heard(Callback):
         def __init__(self):
-            self.looks, self.starts = [], 0
+            self.seen, self.starts = [], 0
 
         def on_start(self, views, encoder):
             self.starts += 1
 
         def on_embeddings(self, record, embeddings, labels):
-            self.listener.append((record["stage"], record["step"]))
+            self.seen.append((record["stage"], record["step"]))
 
     torch.manual_seed(0)
     heard = Heard()
@@ -93,7 +93,7 @@ def test_what_is_not_watched_is_neither_judged_nor_stopped(matrix):
     )
     result = trainer.run([Stage("before", before, epochs=2, watched=False), Stage("watched", watched, epochs=3)])
     assert heard.starts == 1
-    assert heard.looks == [("watched", 0), ("watched", 3)]  # any share may move: it stops at the first look
+    assert heard.seen == [("watched", 0), ("watched", 3)]  # any share may move: it stops at the first evaluation
     first, second = result.outcome["stages"]
     assert (first["steps"], first["start"], first["end"], first["rolled_back"]) == (6, {}, {}, False)
     assert result.outcome["start"] == second["start"] != {}

@@ -82,7 +82,7 @@ def _measure_method(cell: Cell, data: LabelledTexts, scored: LabelledTexts) -> d
         trace = Trace(data.labels, snapshots, maps=MAPS in cell.extras)
         model.fit(data.texts, callbacks=[trace])
         seconds = round(trace.seconds(), 3)
-        outcome = getattr(model, "outcome_", None)
+        outcome = model.outcome_ if model.outcome_["stages"] or model.outcome_["choice"] else None
         if trace.evaluations:
             snapshots.take(trace.evaluations[-1]["stage"], model.transform(data.texts), model.labels_)
         labels = model.labels_ if scored is data else model.predict(scored.texts)

@@ -70,7 +70,7 @@ class Method:
         return self.estimator(**{**self.settings, **params})
 
     def defaults(self) -> dict[str, Any]:
-        """Return every parameter with the value it has if nothing is said."""
+        """Return every parameter with its default."""
         from shoal.parameters import parameters_of
 
         declared = parameters_of(self.estimator)

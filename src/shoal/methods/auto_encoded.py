@@ -14,27 +14,13 @@ from safetensors.numpy import load_file, save_file
 
 from shoal.clusterers import Clusterer, fit_kmeans
 from shoal.encoder.auto_encoder import AutoEncoder, VectorEncoder, hidden_sizes, unit_power_scale
+from shoal.methods import shared_parameters as shared
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import FitContext, saved_outcome
 from shoal.methods.inputs import Rows
 from shoal.methods.objectives.auto_encoding import LayerReconstruction, Reconstruction
 from shoal.methods.represented import fit_representation, represent, restore_representation, save_representation
 from shoal.methods.run_stages import run_stages, training_options
-from shoal.methods.shared_parameters import (
-    BACKBONE,
-    CACHE,
-    LOG_TO,
-    LONG,
-    MAX_FEATURES,
-    MAX_LENGTH,
-    N_INIT,
-    NORMALIZE,
-    POOLING,
-    REPRESENTATION,
-    SIF_A,
-    STOP_WORDS,
-    WORD_VECTORS,
-)
 from shoal.parameters import Limit, declared, number, one_of, optional, parameter, share_of, whole
 from shoal.training import EpochSampler, Objective, Stage, VectorCorpus, seeded
 from shoal.training.options import TRAINING
@@ -48,7 +34,7 @@ PAPER: dict[str, Any] = {
     "n_components": 10,
     "pretraining": "layer-wise",
 }
-# A stage of the pre-training has so many steps at least: in as many passes as others a small corpus takes too few.
+# The least steps of a pre-training stage: the usual number of passes is too few for a small corpus.
 LEAST_STEPS = 300
 _FILE = "auto_encoder.safetensors"
 
@@ -74,18 +60,19 @@ class AutoEncoded(TextClusterer):
         The encoding half after training.
     """
 
-    representation: Any = REPRESENTATION.but(
-        meaning=REPRESENTATION.meaning + " DEC takes TF-IDF for its texts; sentence vectors are the better start."
+    representation: Any = shared.REPRESENTATION.but(
+        meaning=shared.REPRESENTATION.meaning
+        + " DEC takes TF-IDF for its texts; sentence vectors are the better start."
     )
-    backbone: str = BACKBONE
-    pooling: str = POOLING
-    max_length: int = MAX_LENGTH
-    long_texts: str = LONG
-    normalize: bool = NORMALIZE
-    max_features: int = MAX_FEATURES
-    stop_words: str | list[str] | None = STOP_WORDS
-    word_vectors: str = WORD_VECTORS
-    sif_a: float = SIF_A
+    backbone: str = shared.BACKBONE
+    pooling: str = shared.POOLING
+    max_length: int = shared.MAX_LENGTH
+    long_texts: str = shared.LONG
+    normalize: bool = shared.NORMALIZE
+    max_features: int = shared.MAX_FEATURES
+    stop_words: str | list[str] | None = shared.STOP_WORDS
+    word_vectors: str = shared.WORD_VECTORS
+    sif_a: float = shared.SIF_A
     hidden: Sequence[int] | None = parameter(
         None,
         "Widths of the encoder's hidden layers, mirrored in the decoder; [500, 500, 2000] in DEC. By default two as "
@@ -115,7 +102,7 @@ class AutoEncoded(TextClusterer):
     noise: float = parameter(
         0.2, "Share of the values that pre-training sets to zero, as in DEC.", share_of("the values")
     )
-    n_init: int = N_INIT.but(meaning="Starts of k-means; 20 in DEC.")
+    n_init: int = shared.N_INIT.but(meaning="Starts of k-means; 20 in DEC.")
     batch_size: int = TRAINING["batch_size"].but(256, "Rows per step, as in DEC and IDEC.")
     max_steps: int | None = TRAINING["max_steps"]
     learning_rate: float = TRAINING["learning_rate"].but(
@@ -123,8 +110,8 @@ class AutoEncoded(TextClusterer):
     )
     checkpoint_every: int = TRAINING["checkpoint_every"].but(200)
     device: str = TRAINING["device"]
-    log_to: str | None = LOG_TO
-    cache: bool = CACHE
+    log_to: str | None = shared.LOG_TO
+    cache: bool = shared.CACHE
 
     @abstractmethod
     def _stages(self, auto_encoder: AutoEncoder, n_texts: int) -> list[Stage]:

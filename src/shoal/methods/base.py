@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted, check_random_state, valida
 from shoal.clustering import NO_CLUSTER, Cluster, Clustering, Topic
 from shoal.corpus import Corpus
 from shoal.errors import DataError, ParameterError
+from shoal.methods import shared_parameters as shared
 from shoal.methods.context import FitContext, outcome_of
 from shoal.methods.inputs import Rows, are_texts, present_pairs, rows_of
-from shoal.methods.shared_parameters import RANDOM_STATE
 from shoal.naming import describe
 from shoal.parameters import check_parameters, declared, positional
 from shoal.training import Callback
@@ -69,7 +69,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     takes_pairs: ClassVar[bool] = False
 
     n_clusters: int = positional(default=8, meaning="The number of clusters.", kw_only=False)
-    random_state: int | np.random.RandomState | None = RANDOM_STATE
+    random_state: int | np.random.RandomState | None = shared.RANDOM_STATE
 
     @abstractmethod
     def _fit(self, context: FitContext) -> Vectors:
@@ -121,9 +121,9 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
             For methods that train on augmented views: two views of every row of ``X``, made elsewhere;
             ``augmentation`` is then not used.
         checkpoints : Path, optional
-            Where a method that trains keeps its states; if there are any, it goes on from the latest.
+            Where a method that trains keeps its checkpoints; if there are any, it continues from the latest.
         callbacks : sequence of Callback
-            Who listens to the training of a method that trains; no part of the result.
+            Callbacks of the training, for a method that trains; no part of the result.
 
         Returns
         -------

@@ -6,31 +6,18 @@ from typing import Any
 
 from torch import nn
 
-from shoal.methods.denoising import (
-    BATCH_SIZE,
-    DECODED_BACKBONE,
-    DECODED_POOLING,
-    DECODED_SCALE,
-    DECODER_LAYERS,
-    DELETION,
-    HEAD_LEARNING_RATE,
-    LEARNING_RATE,
-    PAPER_TRAINING,
-    VOCABULARY,
-    denoising_options,
-    make_decoder,
-)
+from shoal.methods import denoising
+from shoal.methods import shared_parameters as shared
 from shoal.methods.endings import ASSIGN_OR_HEAD
 from shoal.methods.fine_tuned import FineTuned, Material
 from shoal.methods.objectives.clusterbert import HEAD, KMEANS, NOWHERE, ClusterBERTObjective
-from shoal.methods.shared_parameters import TOLERANCE
 from shoal.parameters import declared, number, parameter, whole
 from shoal.training import Stage
 from shoal.training.guard import REGRET
 
 # Rounds and epochs of stage 2 are 1 or 2 and 2 or 4 in the paper, the best by labels; here the least of both.
 _PAPER = {
-    **PAPER_TRAINING,
+    **denoising.PAPER,
     "adaptation_epochs": 2,
     "adaptation_regret": REGRET,
     "clustering_epochs": 2,
@@ -52,7 +39,7 @@ class ClusterBERT(FineTuned):
     1. *Domain adaptation*: reconstruction alone (eq. 1).
     2. *Clustering*: k-means on z gives labels Q; cross-entropy of the head to them (eq. 2-3), with λ, and
        reconstruction, with 1 - λ (eq. 4). Done ``reclusterings`` times, each with new labels.
-    3. *Hardening*: the same, but Q is the head's own prediction on the whole texts, sharpened (eq. 5), anew in every
+    3. *Hardening*: the same, but Q is the head's own prediction on the whole texts, sharpened (eq. 5), again in every
        epoch.
 
     Notes
@@ -78,12 +65,12 @@ class ClusterBERT(FineTuned):
     source = "ClusterBERT (under review at ICLR 2023)"
     presets = PRESETS
 
-    backbone: str = DECODED_BACKBONE
-    pooling: str = DECODED_POOLING
-    scale: float = DECODED_SCALE
-    deletion: float = DELETION
-    decoder_layers: int | None = DECODER_LAYERS
-    vocabulary: str = VOCABULARY
+    backbone: str = denoising.BACKBONE
+    pooling: str = denoising.POOLING
+    scale: float = denoising.SCALE
+    deletion: float = denoising.DELETION
+    decoder_layers: int | None = denoising.DECODER_LAYERS
+    vocabulary: str = denoising.VOCABULARY
     adaptation_epochs: int = parameter(2, "Passes over the corpus in stage 1; 0 omits it. 2 in the paper.", whole(0))
     clustering_epochs: int = parameter(
         2, "Passes over the corpus in each round of stage 2; 2 or 4 in the paper.", whole()
@@ -104,13 +91,13 @@ class ClusterBERT(FineTuned):
         0.75, "λ of stage 3; 1 omits the reconstruction (figure 4).", number(least=0, most=1)
     )
     assign: str = ASSIGN_OR_HEAD
-    batch_size: int = BATCH_SIZE
-    learning_rate: float = LEARNING_RATE
-    head_learning_rate: float = HEAD_LEARNING_RATE
-    tolerance: float | None = TOLERANCE.but(None)
+    batch_size: int = denoising.BATCH_SIZE
+    learning_rate: float = denoising.LEARNING_RATE
+    head_learning_rate: float = denoising.HEAD_LEARNING_RATE
+    tolerance: float | None = shared.TOLERANCE.but(None)
 
     def _stages(self, material: Material) -> list[Stage]:
-        decoder, head = make_decoder(self, material), nn.Linear(self.encoder_.dimension, self.n_clusters)
+        decoder, head = denoising.make_decoder(self, material), nn.Linear(self.encoder_.dimension, self.n_clusters)
         rounds = [f" {i + 1}" for i in range(self.reclusterings)] if self.reclusterings > 1 else [""]
         # name, epochs, λ, where Q comes from
         plan = [
@@ -131,7 +118,7 @@ class ClusterBERT(FineTuned):
                 first=not stages,
                 n_texts=material.views.n_texts,
                 assign=self.assign,
-                **denoising_options(self),
+                **denoising.objective_options(self),
             )
             regret = self.adaptation_regret if targets == NOWHERE else REGRET
             stages.append(

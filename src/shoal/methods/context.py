@@ -31,7 +31,7 @@ class FitContext:
     checkpoints : Path, optional
         Where the states of a training are kept.
     callbacks : sequence of Callback
-        Who listens to the training.
+        Callbacks of the training.
     pairs : two lists of str, optional
         Augmented views of the texts that were made elsewhere.
     history : list of dict
@@ -61,7 +61,7 @@ class FitContext:
 
 
 def outcome_of(training: Mapping[str, Any] | None = None, choice: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the one form of ``outcome_``: what became of the training, and what was chosen between.
+    """Return ``outcome_`` in its one form: how the training ended, and what was chosen.
 
     Examples
     --------

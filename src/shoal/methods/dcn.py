@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.encoder.auto_encoder import AutoEncoder
+from shoal.methods import shared_parameters as shared
 from shoal.methods.auto_encoded import PAPER, AutoEncoded
 from shoal.methods.objectives.dcn import DCNObjective
-from shoal.methods.shared_parameters import TOLERANCE
 from shoal.parameters import declared, number, parameter
 from shoal.training import Stage
 from shoal.training.options import TRAINING
@@ -42,7 +42,7 @@ class DCN(AutoEncoded):
 
     epochs: int = TRAINING["epochs"].but(50, "The most passes over the corpus, after the pre-training.")
     kmeans_weight: float = parameter(0.05, "λ; the paper's for MNIST (it has others for other sets).", number(above=0))
-    tolerance: float | None = TOLERANCE.but(0.001)
+    tolerance: float | None = shared.TOLERANCE.but(0.001)
 
     def _stages(self, auto_encoder: AutoEncoder, n_texts: int) -> list[Stage]:
         objective = DCNObjective(

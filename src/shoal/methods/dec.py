@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.encoder.auto_encoder import AutoEncoder
+from shoal.methods import shared_parameters as shared
 from shoal.methods.auto_encoded import PAPER, AutoEncoded
 from shoal.methods.objectives.dec import DECObjective
-from shoal.methods.shared_parameters import ALPHA, TOLERANCE, UPDATE_INTERVAL
 from shoal.parameters import declared
 from shoal.training import Stage
 from shoal.training.options import TRAINING
@@ -40,9 +40,9 @@ class DEC(AutoEncoded):
     presets = PRESETS
 
     epochs: int = TRAINING["epochs"].but(50, "The most passes over the corpus, after the pre-training.")
-    alpha: float = ALPHA
-    update_interval: int | None = UPDATE_INTERVAL
-    tolerance: float | None = TOLERANCE.but(0.001)
+    alpha: float = shared.ALPHA
+    update_interval: int | None = shared.UPDATE_INTERVAL
+    tolerance: float | None = shared.TOLERANCE.but(0.001)
 
     def _stages(self, auto_encoder: AutoEncoder, n_texts: int) -> list[Stage]:
         objective = DECObjective(

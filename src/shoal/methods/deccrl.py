@@ -14,6 +14,7 @@ from shoal.clusterers import Clusterer
 from shoal.clustering import Topic
 from shoal.encoder.latent import LatentEncoder, load_latent, save_latent
 from shoal.errors import DataError
+from shoal.methods import shared_parameters as shared
 from shoal.methods.augmented import augmented_views
 from shoal.methods.context import FitContext
 from shoal.methods.fine_tuned import FineTuned, Material
@@ -25,16 +26,6 @@ from shoal.methods.objectives.cluster_topics import (
     TopicReconstruction,
 )
 from shoal.methods.objectives.deccrl import DECCRLObjective, InstanceObjective
-from shoal.methods.shared_parameters import (
-    ALPHA,
-    AUGMENTATION,
-    AUGMENTATION_OPTIONS,
-    AUGMENTATION_STRENGTH,
-    NORMALIZE,
-    PROJECTION_DIM,
-    SCALE,
-    TEMPERATURE,
-)
 from shoal.parameters import declared, number, one_of, optional, parameter, whole
 from shoal.training import CorpusViews, Stage
 from shoal.training.options import TRAINING
@@ -66,7 +57,7 @@ class DECCRL(FineTuned):
 
     Minimises L = L_CL + λ_c L_Cluster + λ_r L_RC (equation 16): views of a text stay together, texts come near
     the centres of their clusters, and the words of the texts are rebuilt from those centres by an embedded topic
-    model, T topics a cluster.
+    model, T topics per cluster.
 
     The paper is silent on how the centres start while FC_e is still random. Here FC_e starts as a rotation, or as
     an orthogonal projection if L is less than the encoder's length, times ``scale``: distances in the space of h are
@@ -105,11 +96,11 @@ class DECCRL(FineTuned):
     presets = PRESETS
     takes_pairs = True
 
-    normalize: bool = NORMALIZE.but(
+    normalize: bool = shared.NORMALIZE.but(
         meaning="Unit vectors before FC_e. A departure from the paper, as in SCCL: the built-in encoder was trained on "
         "cosines."
     )
-    scale: float = SCALE.but(
+    scale: float = shared.SCALE.but(
         meaning="What FC_e multiplies lengths with at first, so that unit vectors become as long as the raw ones of "
         "the built-in encoder: the kernel of equation 5 has a unit of its own."
     )
@@ -161,12 +152,12 @@ class DECCRL(FineTuned):
     )
     cluster_weight: float = parameter(10.0, "λ_c. Not given in the paper.", number(least=0))
     reconstruction_weight: float = parameter(0.05, "λ_r. Not given in the paper.", number(least=0))
-    temperature: float = TEMPERATURE.but(meaning="τ of equations 2 and 3.")
-    alpha: float = ALPHA.but(meaning="Degrees of freedom of equation 5 (10 for Biomedical in the paper).")
-    projection_dim: int = PROJECTION_DIM
-    augmentation: str = AUGMENTATION
-    augmentation_strength: float = AUGMENTATION_STRENGTH
-    augmentation_options: dict[str, dict[str, Any]] | None = AUGMENTATION_OPTIONS
+    temperature: float = shared.TEMPERATURE.but(meaning="τ of equations 2 and 3.")
+    alpha: float = shared.ALPHA.but(meaning="Degrees of freedom of equation 5 (10 for Biomedical in the paper).")
+    projection_dim: int = shared.PROJECTION_DIM
+    augmentation: str = shared.AUGMENTATION
+    augmentation_strength: float = shared.AUGMENTATION_STRENGTH
+    augmentation_options: dict[str, dict[str, Any]] | None = shared.AUGMENTATION_OPTIONS
     batch_size: int = TRAINING["batch_size"].but(200, "M, as in the paper.")
     instance_epochs: int = parameter(1, "Passes over the corpus before the centres are placed; 0 for none.", whole(0))
     epochs: int = TRAINING["epochs"].but(4, "Passes over the corpus after that.")

@@ -6,12 +6,12 @@ from typing import Any
 
 from shoal.encoder.decoder import VOCABULARIES, SentenceDecoder, corpus_vocabulary
 from shoal.encoder.tokens import special_tokens
+from shoal.methods import shared_parameters as shared
 from shoal.methods.fine_tuned import FineTuned, Material
-from shoal.methods.shared_parameters import BACKBONE, POOLING, SCALE
 from shoal.parameters import number, one_of, optional, parameter, whole
 from shoal.training.options import TRAINING
 
-PAPER_TRAINING = {
+PAPER = {
     "pooling": "cls",
     "normalize": False,
     "scale": 1.0,
@@ -22,14 +22,14 @@ PAPER_TRAINING = {
     "head_learning_rate": 2e-5,
     "trainable_layers": "all",
 }
-DECODED_BACKBONE = BACKBONE.but(
+BACKBONE = shared.BACKBONE.but(
     meaning="The built-in model, a folder, or a hub name; of the BERT, RoBERTa, DistilBERT or MPNet family."
 )
-DECODED_POOLING = POOLING.but(
+POOLING = shared.POOLING.but(
     meaning="z: mean over the tokens, or the state of the first token as in the paper. The built-in encoder was "
     "trained with the mean, and the state of its first token means little."
 )
-DECODED_SCALE = SCALE.but(
+SCALE = shared.SCALE.but(
     meaning="What the vectors are multiplied with before the decoder and the head, so that unit vectors are as long "
     "there as the raw ones of the built-in encoder."
 )
@@ -55,8 +55,8 @@ def make_decoder(model: FineTuned, material: Material) -> SentenceDecoder:
     return SentenceDecoder(model.encoder_, n_layers=params["decoder_layers"], vocabulary=used)
 
 
-def denoising_options(model: FineTuned) -> dict[str, Any]:
-    """Return what the objective of every stage is told."""
+def objective_options(model: FineTuned) -> dict[str, Any]:
+    """Return the options that the objective of every stage takes."""
     params = model.get_params(deep=False)
     before, behind = special_tokens(model.encoder_.tokenizer)
     options = {name: params[name] for name in ("deletion", "scale", "n_init")}

@@ -16,21 +16,12 @@ from shoal.clustering import Topic
 from shoal.encoder.last_layers import LastLayersEncoder
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.errors import DataError
+from shoal.methods import shared_parameters as shared
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import FitContext, saved_outcome
 from shoal.methods.endings import HEAD, end
 from shoal.methods.inputs import Rows
 from shoal.methods.run_stages import run_stages, training_options
-from shoal.methods.shared_parameters import (
-    BACKBONE,
-    LOG_TO,
-    MAX_LENGTH,
-    N_INIT,
-    NORMALIZE,
-    POOLING,
-    SCALE,
-    TOLERANCE,
-)
 from shoal.parameters import declared
 from shoal.training import CorpusViews, Stage, TrainingOptions, seeded
 from shoal.training.options import ALL_LAYERS, TRAINING
@@ -72,15 +63,15 @@ class FineTuned(TextClusterer):
         The encoder after training.
     """
 
-    backbone: str = BACKBONE
-    pooling: str = POOLING
-    max_length: int = MAX_LENGTH.but(32)
-    normalize: bool = NORMALIZE.but(
+    backbone: str = shared.BACKBONE
+    pooling: str = shared.POOLING
+    max_length: int = shared.MAX_LENGTH.but(32)
+    normalize: bool = shared.NORMALIZE.but(
         meaning="Unit vectors. A departure from the papers, which take the mean token state as it is: the built-in "
         "encoder was trained on cosines, and the lengths of its states are noise to k-means."
     )
-    scale: float = SCALE
-    n_init: int = N_INIT.but(meaning="Starts of every k-means.")
+    scale: float = shared.SCALE
+    n_init: int = shared.N_INIT.but(meaning="Starts of every k-means.")
     batch_size: int = TRAINING["batch_size"].but(200)
     max_steps: int | None = TRAINING["max_steps"]
     learning_rate: float = TRAINING["learning_rate"].but(3e-5)
@@ -93,15 +84,16 @@ class FineTuned(TextClusterer):
     accumulate: int = TRAINING["accumulate"]
     trainable_layers: str | int = TRAINING["trainable_layers"].but(
         2,
-        "Train everything ('all'), as the papers do, or the last so many layers. The rest is computed once for the "
-        "texts as they are: some three times as fast on a CPU; damaged or masked texts need it at each step.",
+        "Train everything ('all'), as the papers do, or only this many of the last layers. The rest is computed "
+        "once for the texts as they are: some three times as fast on a CPU; damaged or masked texts need it at each "
+        "step.",
     )
     evaluate_every: int | None = TRAINING["evaluate_every"]
-    tolerance: float | None = TOLERANCE
+    tolerance: float | None = shared.TOLERANCE
     checkpoint_every: int = TRAINING["checkpoint_every"]
     device: str = TRAINING["device"]
     precision: str = TRAINING["precision"]
-    log_to: str | None = LOG_TO
+    log_to: str | None = shared.LOG_TO
 
     @abstractmethod
     def _stages(self, material: Material) -> list[Stage]:

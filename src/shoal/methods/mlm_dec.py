@@ -9,9 +9,9 @@ import numpy as np
 from shoal.encoder.masked_head import load_masked_head, new_masked_head
 from shoal.encoder.masking import Masking
 from shoal.errors import ParameterError
+from shoal.methods import shared_parameters as shared
 from shoal.methods.fine_tuned import FineTuned, Material
 from shoal.methods.objectives.mlm_dec import HeadWarmUp, MLMDECObjective
-from shoal.methods.shared_parameters import ALPHA, BACKBONE, MAX_LENGTH, N_INIT, POOLING
 from shoal.parameters import declared, number, parameter, share_of, whole
 from shoal.training import Stage
 from shoal.training.options import TRAINING
@@ -67,22 +67,22 @@ class MLMDEC(FineTuned):
     source = "MLM + DEC (Huang et al. 2020)"
     presets = PRESETS
 
-    backbone: str = BACKBONE.but(
+    backbone: str = shared.BACKBONE.but(
         meaning="The built-in model, a folder, or a hub name. One that has a masked-language-model head keeps it; for "
         "others a head is made new."
     )
-    pooling: str = POOLING.but(
+    pooling: str = shared.POOLING.but(
         meaning="Mean over the tokens, masked ones included, or the state of the first token (the ablation of table 2)."
     )
-    max_length: int = MAX_LENGTH.but(
+    max_length: int = shared.MAX_LENGTH.but(
         64, "The most tokens that are read of a text; 128 in the paper, at twice the time for long texts."
     )
-    alpha: float = ALPHA.but(meaning="Degrees of freedom of equation 3.")
+    alpha: float = shared.ALPHA.but(meaning="Degrees of freedom of equation 3.")
     masked_lm: float = parameter(
         1 / 16,
         "Weight of L_m beside the mean of KL[p || q]. Equation 2 is a sum over the texts: with the paper's 16 texts "
         "per step, L_m + L_c is this weight, up to a factor that Adam does not see. 0 omits L_m (the ablation of "
-        "table 2); tokens are then still masked, since only the loss is said to go, unless mask_share is 0 too.",
+        "table 2); tokens are then still masked, since the paper removes only the loss, unless mask_share is 0 too.",
         number(least=0),
     )
     mask_share: float = parameter(
@@ -94,7 +94,7 @@ class MLMDEC(FineTuned):
         "for a head that came with the backbone.",
         whole(0),
     )
-    n_init: int = N_INIT.but(meaning="Starts of the first k-means.")
+    n_init: int = shared.N_INIT.but(meaning="Starts of the first k-means.")
     batch_size: int = TRAINING["batch_size"].but(64, "Texts per step; 16 in the paper.")
     epochs: int = TRAINING["epochs"].but(2, "Passes over the corpus; at most 10 in the paper.")
     learning_rate: float = TRAINING["learning_rate"].but(

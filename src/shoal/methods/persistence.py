@@ -24,6 +24,7 @@ from shoal.clustering import Cluster
 from shoal.errors import ParameterError, RunFolderError
 from shoal.methods import find_class
 from shoal.methods.base import TextClusterer
+from shoal.methods.context import outcome_of
 from shoal.methods.idec_clusterer import LatentClusters
 from shoal.run_folder import MODEL, RunFolder
 
@@ -91,6 +92,7 @@ def load(path: str | Path) -> TextClusterer:
         model.reducer_ = None if reducer is None else REDUCERS[reducer].from_state(_part(arrays, "reducer."))
         model.clusters_ = tuple(Cluster.from_json(cluster) for cluster in config["clusters"])
         model.n_features_in_ = config["n_features_in"]
+        model.outcome_ = outcome_of()
         model._restore(folder, config)
     except (LookupError, TypeError, ValueError, OSError, SafetensorError, ParameterError) as reason:
         raise RunFolderError(

@@ -33,7 +33,7 @@ def fit_representation(
 
 
 def represent(model: TextClusterer, representation: Representation | None, rows: Rows) -> Vectors:
-    """Return the vectors that were given, or those of the representation; ``model`` hears how many were truncated."""
+    """Return the vectors that were given, or those of the representation; sets ``truncated_`` of the model."""
     if rows.vectors is not None:
         return rows.vectors
     if representation is None or rows.texts is None:

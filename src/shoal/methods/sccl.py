@@ -5,19 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.errors import ParameterError
+from shoal.methods import shared_parameters as shared
 from shoal.methods.augmented import augmented_views
 from shoal.methods.context import FitContext
 from shoal.methods.endings import ASSIGN_OR_HEAD, HEAD
 from shoal.methods.fine_tuned import FineTuned, Material
 from shoal.methods.objectives.sccl import CLUSTER_LOSSES, SCCLObjective
-from shoal.methods.shared_parameters import (
-    ALPHA,
-    AUGMENTATION,
-    AUGMENTATION_OPTIONS,
-    AUGMENTATION_STRENGTH,
-    PROJECTION_DIM,
-    TEMPERATURE,
-)
 from shoal.parameters import declared, number, one_of, parameter
 from shoal.training import CorpusViews, Stage
 from shoal.training.options import TRAINING
@@ -95,12 +88,12 @@ class SCCL(FineTuned):
         "moved little at 10 (docs/methods/sccl.md).",
         number(above=0),
     )
-    temperature: float = TEMPERATURE.but(meaning="τ of equation 1.")
-    alpha: float = ALPHA.but(meaning="Degrees of freedom of equation 3 (10 for Biomedical in the paper).")
-    projection_dim: int = PROJECTION_DIM
-    augmentation: str = AUGMENTATION
-    augmentation_strength: float = AUGMENTATION_STRENGTH
-    augmentation_options: dict[str, dict[str, Any]] | None = AUGMENTATION_OPTIONS
+    temperature: float = shared.TEMPERATURE.but(meaning="τ of equation 1.")
+    alpha: float = shared.ALPHA.but(meaning="Degrees of freedom of equation 3 (10 for Biomedical in the paper).")
+    projection_dim: int = shared.PROJECTION_DIM
+    augmentation: str = shared.AUGMENTATION
+    augmentation_strength: float = shared.AUGMENTATION_STRENGTH
+    augmentation_options: dict[str, dict[str, Any]] | None = shared.AUGMENTATION_OPTIONS
     assign: str = ASSIGN_OR_HEAD
     batch_size: int = TRAINING["batch_size"].but(
         200, "M; 400 in the paper. Half the batch takes twice the steps in the same time."

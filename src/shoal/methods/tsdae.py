@@ -4,31 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.methods.denoising import (
-    BATCH_SIZE,
-    DECODED_BACKBONE,
-    DECODED_POOLING,
-    DECODED_SCALE,
-    DECODER_LAYERS,
-    DELETION,
-    HEAD_LEARNING_RATE,
-    LEARNING_RATE,
-    PAPER_TRAINING,
-    VOCABULARY,
-    denoising_options,
-    make_decoder,
-)
+from shoal.methods import denoising
+from shoal.methods import shared_parameters as shared
 from shoal.methods.endings import ASSIGN
 from shoal.methods.fine_tuned import FineTuned, Material
 from shoal.methods.objectives.denoising import TSDAEObjective
-from shoal.methods.shared_parameters import TOLERANCE
 from shoal.parameters import declared
 from shoal.training import Stage
 from shoal.training.options import TRAINING
 
 PRESETS: dict[str, dict[str, Any]] = {
-    "paper": {**PAPER_TRAINING, "epochs": 2, "backbone": "roberta-base"},
-    "paper-offline": {**PAPER_TRAINING, "epochs": 2},
+    "paper": {**denoising.PAPER, "epochs": 2, "backbone": "roberta-base"},
+    "paper-offline": {**denoising.PAPER, "epochs": 2},
 }
 
 
@@ -62,25 +49,25 @@ class TSDAE(FineTuned):
     source = "TSDAE (Wang et al. 2021); ClusterBERT (baseline)"
     presets = PRESETS
 
-    backbone: str = DECODED_BACKBONE
-    pooling: str = DECODED_POOLING
-    scale: float = DECODED_SCALE
-    deletion: float = DELETION
-    decoder_layers: int | None = DECODER_LAYERS
-    vocabulary: str = VOCABULARY
+    backbone: str = denoising.BACKBONE
+    pooling: str = denoising.POOLING
+    scale: float = denoising.SCALE
+    deletion: float = denoising.DELETION
+    decoder_layers: int | None = denoising.DECODER_LAYERS
+    vocabulary: str = denoising.VOCABULARY
     assign: str = ASSIGN
-    batch_size: int = BATCH_SIZE
+    batch_size: int = denoising.BATCH_SIZE
     epochs: int = TRAINING["epochs"].but(2)
-    learning_rate: float = LEARNING_RATE
-    head_learning_rate: float = HEAD_LEARNING_RATE
-    tolerance: float | None = TOLERANCE.but(None)
+    learning_rate: float = denoising.LEARNING_RATE
+    head_learning_rate: float = denoising.HEAD_LEARNING_RATE
+    tolerance: float | None = shared.TOLERANCE.but(None)
 
     def _stages(self, material: Material) -> list[Stage]:
         objective = TSDAEObjective(
             material.encoder,
-            make_decoder(self, material),
+            denoising.make_decoder(self, material),
             n_clusters=self.n_clusters,
             dimension=self.encoder_.dimension,
-            **denoising_options(self),
+            **denoising.objective_options(self),
         )
         return [Stage("reconstruction", objective)]

@@ -23,25 +23,12 @@ from shoal.clusterers import (
     fit_spherical_kmeans,
     fit_umap,
 )
+from shoal.methods import shared_parameters as shared
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import FitContext
 from shoal.methods.idec_clusterer import fit_idec
 from shoal.methods.inputs import Rows
 from shoal.methods.represented import fit_representation, represent, restore_representation, save_representation
-from shoal.methods.shared_parameters import (
-    BACKBONE,
-    CACHE,
-    LONG,
-    MAX_FEATURES,
-    MAX_LENGTH,
-    N_INIT,
-    NORMALIZE,
-    POOLING,
-    REPRESENTATION,
-    SIF_A,
-    STOP_WORDS,
-    WORD_VECTORS,
-)
 from shoal.parameters import declared, one_of, optional, parameter, whole
 from shoal.vectors import Vectors
 
@@ -72,30 +59,30 @@ class TwoStage(TextClusterer):
     summary = "any representation, reducer and clusterer"
     source = "the baselines of all four papers, freely combined"
 
-    representation: Any = REPRESENTATION
+    representation: Any = shared.REPRESENTATION
     reducer: str = parameter("none", "Fewer dimensions before clustering.", one_of("none", "pca", "umap"))
     clusterer: str = parameter(
         "spherical-kmeans",
         "What finds the clusters; 'idec' trains an auto-encoder with ClusterBERT's values.",
         one_of(*CLUSTERERS),
     )
-    backbone: str = BACKBONE
-    pooling: str = POOLING
-    max_length: int = MAX_LENGTH
-    long_texts: str = LONG
-    normalize: bool = NORMALIZE
-    max_features: int = MAX_FEATURES
-    stop_words: str | list[str] | None = STOP_WORDS
-    word_vectors: str = WORD_VECTORS
-    sif_a: float = SIF_A
+    backbone: str = shared.BACKBONE
+    pooling: str = shared.POOLING
+    max_length: int = shared.MAX_LENGTH
+    long_texts: str = shared.LONG
+    normalize: bool = shared.NORMALIZE
+    max_features: int = shared.MAX_FEATURES
+    stop_words: str | list[str] | None = shared.STOP_WORDS
+    word_vectors: str = shared.WORD_VECTORS
+    sif_a: float = shared.SIF_A
     n_components: int | None = parameter(
         None, "Dimensions after the reducer; by default K + 1, as ClusterBERT sets it for UMAP.", optional(whole())
     )
     n_neighbors: int = parameter(15, "For 'umap', as ClusterBERT sets it.", whole())
     linkage: str = parameter("average", "For 'agglomerative'.", one_of(*LINKAGES))
-    n_init: int = N_INIT.but(meaning="Starts of k-means and of the mixture; the best is kept.")
+    n_init: int = shared.N_INIT.but(meaning="Starts of k-means and of the mixture; the best is kept.")
     max_iter: int = parameter(300, "Most iterations of a start.", whole())
-    cache: bool = CACHE
+    cache: bool = shared.CACHE
 
     def _fit(self, context: FitContext) -> Vectors:
         self.representation_, represented = fit_representation(self, context, self.get_params(deep=False))

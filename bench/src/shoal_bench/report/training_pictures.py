@@ -1,4 +1,4 @@
-"""Pictures of what happens while a method trains, from the evaluations at the corpus that its records hold."""
+"""Pictures of what happens while a method trains, from the evaluations that its records hold."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Bags:
     words : list of str
         The vocabulary.
     vectors : ndarray of float32, shape (n_words, d)
-        ρ, scaled to a root mean square of 1 an entry: a step then moves the words' probabilities as much whatever
+        ρ, scaled to a root mean square of 1 per entry: a step then moves the words' probabilities as much whatever
         the vectors' length and source.
     """
 

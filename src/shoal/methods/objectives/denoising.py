@@ -16,16 +16,16 @@ from shoal.vectors import Vectors
 
 
 class DenoisingObjective(Objective):
-    """What is said of a text by the vector of a damaged copy.
+    """Reconstruction of a text from the vector of a damaged copy.
 
     Parameters
     ----------
     encoder : nn.Module
         Gives the vectors.
     decoder : SentenceDecoder
-        Asks the text back.
+        Writes the text from the vector.
     special : tuple of int
-        How many special tokens stand before and behind a text; they are never deleted.
+        How many special tokens are before and after a text; they are never deleted.
     deletion, scale, n_init
         As in :class:`TSDAE`.
     """

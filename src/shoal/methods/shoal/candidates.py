@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,30 +25,74 @@ from shoal.methods.shoal.evidence import BALANCED, Evidence
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.regrouping import Labels, links_between, regrouped
 from shoal.metrics import modularity
+from shoal.parameters import FLAG, Limit, declared, number, parameter, parameters_of, whole
 from shoal.vectors import Vectors, unit_rows
 
 # Steps that move the borders of the linkage's clusters to where the centres are, sizes kept.
 BORDER_SCHEDULE = (1.0,) * 3
 
 
-@dataclass(frozen=True)
-class PartitionOptions:
-    """The constants of the procedure, and which parts of it take part; the estimator documents them."""
+def _are_amounts(value: Any) -> bool:
+    """Tell whether it is a list of numbers from 0 to 1, one at least."""
+    return isinstance(value, list | tuple) and bool(value) and all(map(number(least=0, most=1).allows, value))
 
-    n_neighbors: int = 10
-    smoothing_steps: int = 2
-    n_init: int = 4
-    temperature: float = 0.05
-    sure_share: float = 0.8
-    smoothing: Sequence[float] = (0.0, 0.5, 1.0)
-    equal_sizes: bool = True
-    unequal: bool = True
-    regrouping: bool = True
-    co_training: bool = True
+
+@declared
+class PartitionOptions:
+    """The constants of the procedure, and which parts of it take part; parameters of :class:`~shoal.Shoal` too."""
+
+    n_neighbors: int = parameter(
+        10,
+        "Neighbours of each text, by meaning and by words. Few: a cluster may have only a handful of texts.",
+        whole(),
+    )
+    smoothing_steps: int = parameter(
+        2, "Steps over the neighbour graph. More blur small clusters; ten or more are unstable.", whole()
+    )
+    smoothing: Sequence[float] = parameter(
+        (0.0, 0.5, 1.0),
+        "How far the neighbour graph is trusted; each value is tried and the evidence decides. Where meaning and words "
+        "agree on what is near, smoothing joins what belongs together; where they do not, it blurs what either knows.",
+        Limit(_are_amounts, "but it must be a list of one or more numbers from 0 to 1."),
+    )
+    equal_sizes: bool = parameter(
+        True, "Start from clusters of equal sizes, by optimal transport; otherwise spherical k-means.", FLAG
+    )
+    unequal: bool = parameter(
+        True,
+        "Also try clusters of any sizes, by linkage; taken if they are about as distinct as the balanced ones or more.",
+        FLAG,
+    )
+    regrouping: bool = parameter(
+        True,
+        "Of these, cut those with two themes where the neighbour graph is weakest, and let as many that belong to "
+        "another join it. Linkage alone spends many clusters on a text or two and leaves two themes in others.",
+        FLAG,
+    )
+    co_training: bool = parameter(
+        True, "Let heads by meaning and by words correct the partition, unless the evidence gets weaker.", FLAG
+    )
+    n_init: int = parameter(
+        4,
+        "Starts of k-means for each of the smoothings, the best of which by evidence is kept. Not every start ends "
+        "in a good place.",
+        whole(),
+    )
+    temperature: float = parameter(
+        0.05, "Of cosines in the transport; that of the built-in encoder's own training.", number(above=0)
+    )
+    sure_share: float = parameter(
+        0.8,
+        "Share of each cluster, the most confident, that trains the heads.",
+        Limit(number(above=0, most=1).allows, "but it must be a share: above 0, at most 1."),
+    )
+
+
+PARTITION: Mapping[str, Any] = parameters_of(PartitionOptions)
 
 
 class Candidates:
-    """The procedure on one set of rows, with its graph."""
+    """The candidates for one set of rows, with its graph."""
 
     def __init__(self, features: Features, n_clusters: int, options: PartitionOptions) -> None:
         self.features, self.n_clusters, self.options = features, n_clusters, options
@@ -58,7 +102,7 @@ class Candidates:
         self.matrix = smoothing_matrix(self.graph)
 
     def balanced(self, smoothing: float, rng: np.random.RandomState) -> Vectors:
-        """Clusters of nearly equal sizes, let go step by step; or plain k-means."""
+        """Clusters of nearly equal sizes, relaxed step by step; or plain k-means."""
         if not self.options.equal_sizes:
             rows = self._smooth(smoothing)
             plain = fit_spherical_kmeans(rows, self.n_clusters, rng, n_init=self.options.n_init)
@@ -79,7 +123,7 @@ class Candidates:
         return self._with_borders(rows, average_linkage_labels(rows, self.n_clusters))
 
     def regrouped(self, assignment: Vectors, smoothing: float) -> Vectors:
-        """Cut what falls apart, and let as many clusters that belong to another join it; or leave all as it is."""
+        """Cut clusters with two themes and merge as many that belong to another; or return the assignment as it is."""
         before = assignment.argmax(axis=1)
         labels = regrouped(self.graph, before, self.n_clusters)
         return assignment if (labels == before).all() else self._with_borders(self._smooth(smoothing), labels)
@@ -93,7 +137,7 @@ class Candidates:
         return without_empty(moved, one_hot)
 
     def cotrained(self, assignment: Vectors, exponent: float) -> Vectors:
-        """Let the sure rows of each cluster teach a head by meaning and one by words; both then assign all rows."""
+        """Let the confident rows of each cluster train a head by meaning and one by words; both assign all rows."""
         labels = assignment.argmax(axis=1)
         sure = sure_rows(assignment, self.options.sure_share)
         log_probabilities = mean_log_probabilities(
@@ -120,7 +164,7 @@ class Candidates:
 
 
 def sure_rows(assignment: Vectors, share: float) -> NDArray[np.bool_]:
-    """Mark the surest rows of each cluster: this share of it, one at least.
+    """Mark the most confident rows of each cluster: this share of it, at least one.
 
     Examples
     --------
@@ -137,7 +181,7 @@ def sure_rows(assignment: Vectors, share: float) -> NDArray[np.bool_]:
 
 
 def filled(assignment: Vectors) -> Vectors:
-    """Give each cluster that no row is sure of the row that is least sure of another with several.
+    """Give each empty cluster the row with the least confidence among clusters of several rows.
 
     Examples
     --------

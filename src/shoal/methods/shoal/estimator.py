@@ -2,7 +2,7 @@
 
 The encoder's vectors say what a text means, word statistics say what it is about in this corpus; a graph of
 neighbours in both, cluster sizes held by optimal transport, and a choice by evidence that needs no labels do the
-rest. With more effort the sure part of the answer then teaches the encoder, and the question is put again.
+rest. With more effort the confident part of the answer then teaches the encoder, and the texts are clustered again.
 ``docs/methods/shoal.md`` tells how and why.
 """
 
@@ -24,20 +24,20 @@ from shoal.encoder.tokens import tokenise
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.encoder.word_statistics import WordStatistics
 from shoal.errors import ParameterError
+from shoal.methods import shared_parameters as shared
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import FitContext, outcome_of, saved_outcome
 from shoal.methods.fine_tuned import trained_part
 from shoal.methods.inputs import Rows
 from shoal.methods.represented import fit_representation, represent, restore_representation, save_representation
 from shoal.methods.run_stages import run_stages, training_options
-from shoal.methods.shared_parameters import BACKBONE, CACHE, LOG_TO, LONG, MAX_LENGTH, N_INIT, POOLING
-from shoal.methods.shoal.candidates import PartitionOptions
+from shoal.methods.shoal.candidates import PARTITION, PartitionOptions
 from shoal.methods.shoal.evidence import UNEQUAL
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.memory import Memory, row_keys
 from shoal.methods.shoal.partition import Partition, find_partition
 from shoal.methods.shoal.teaching import TeacherObjective
-from shoal.parameters import FLAG, Limit, declared, number, one_of, parameter, whole
+from shoal.parameters import FLAG, declared, one_of, parameter, whole
 from shoal.training import CorpusViews, Stage
 from shoal.training.options import TRAINING
 from shoal.vectors import Vectors, cluster_means, unit_rows
@@ -45,11 +45,6 @@ from shoal.vectors import Vectors, cluster_means, unit_rows
 _MEAN = "mean.safetensors"
 # How often the partition teaches the encoder.
 ROUNDS = {"fast": 0, "balanced": 1, "best": 2}
-
-
-def _are_amounts(value: Any) -> bool:
-    """Tell whether it is a list of numbers from 0 to 1, one at least."""
-    return isinstance(value, list | tuple) and bool(value) and all(map(number(least=0, most=1).allows, value))
 
 
 @dataclass(frozen=True)
@@ -91,70 +86,36 @@ class Shoal(TextClusterer):
     True
     """
 
-    summary = "meaning and shared words, which correct each other; fine-tuned if asked for"
+    summary = "meaning and shared words, which correct each other; fine-tuned on request"
     source = "our own (docs/methods/shoal.md)"
 
     effort: str = parameter(
         "fast",
-        "Nothing is fine-tuned; the sure texts of the partition teach the encoder's last layers, once; or twice, the "
-        "second time with the partition that the first made possible. Clusters of unequal sizes, by linkage, are far "
-        "apart already and teach nothing: they stay as 'fast' finds them.",
+        "Nothing is fine-tuned; the confident texts of the partition teach the encoder's last layers, once; or "
+        "twice, the second time with the partition that the first made possible. Clusters of unequal sizes, by "
+        "linkage, are far apart already and teach nothing: they stay as 'fast' finds them.",
         one_of(*ROUNDS),
     )
-    backbone: str = BACKBONE
-    pooling: str = POOLING
-    max_length: int = MAX_LENGTH
-    long_texts: str = LONG
+    backbone: str = shared.BACKBONE
+    pooling: str = shared.POOLING
+    max_length: int = shared.MAX_LENGTH
+    long_texts: str = shared.LONG
     words: bool = parameter(
         True, "Whether the words that texts share are used; without them the encoder's vectors are all there is.", FLAG
     )
     word_dimensions: int = parameter(
         200, "Dimensions of the word statistics; topics of short texts fit into it, single rare words do not.", whole()
     )
-    n_neighbors: int = parameter(
-        10,
-        "Neighbours of each text, by meaning and by words. Few: a cluster may have only a handful of texts.",
-        whole(),
-    )
-    smoothing_steps: int = parameter(
-        2, "Steps over the neighbour graph. More blur small clusters; ten or more are unstable.", whole()
-    )
-    smoothing: Sequence[float] = parameter(
-        (0.0, 0.5, 1.0),
-        "How far the neighbour graph is trusted; each value is tried and the evidence decides. Where meaning and words "
-        "agree on what is near, smoothing joins what belongs together; where they do not, it blurs what either knows.",
-        Limit(_are_amounts, "but it must be a list of one or more numbers from 0 to 1."),
-    )
-    equal_sizes: bool = parameter(
-        True, "Start from clusters of equal sizes, by optimal transport; otherwise spherical k-means.", FLAG
-    )
-    unequal: bool = parameter(
-        True,
-        "Also try clusters of any sizes, by linkage; taken if they are about as distinct as the balanced ones or more.",
-        FLAG,
-    )
-    regrouping: bool = parameter(
-        True,
-        "Of these, cut those that fall apart where the neighbour graph is weakest, and let as many that belong to "
-        "another join it. Linkage alone spends many clusters on a text or two and leaves two themes in others.",
-        FLAG,
-    )
-    co_training: bool = parameter(
-        True, "Let heads by meaning and by words correct the partition, unless the evidence gets weaker.", FLAG
-    )
-    n_init: int = N_INIT.but(
-        4,
-        "Starts of k-means for each of the smoothings, the best of which by evidence is kept. Not every start ends "
-        "in a good place.",
-    )
-    temperature: float = parameter(
-        0.05, "Of cosines in the transport; that of the built-in encoder's own training.", number(above=0)
-    )
-    sure_share: float = parameter(
-        0.8,
-        "Share of each cluster, the surest, that teaches the heads.",
-        Limit(number(above=0, most=1).allows, "but it must be a share: above 0, at most 1."),
-    )
+    n_neighbors: int = PARTITION["n_neighbors"]
+    smoothing_steps: int = PARTITION["smoothing_steps"]
+    smoothing: Sequence[float] = PARTITION["smoothing"]
+    equal_sizes: bool = PARTITION["equal_sizes"]
+    unequal: bool = PARTITION["unequal"]
+    regrouping: bool = PARTITION["regrouping"]
+    co_training: bool = PARTITION["co_training"]
+    n_init: int = PARTITION["n_init"]
+    temperature: float = PARTITION["temperature"]
+    sure_share: float = PARTITION["sure_share"]
     learning_rate: float = TRAINING["learning_rate"].but(
         1e-4, "Of the encoder's layers; this and the following matter only if there is fine-tuning."
     )
@@ -169,8 +130,8 @@ class Shoal(TextClusterer):
     checkpoint_every: int = TRAINING["checkpoint_every"]
     device: str = TRAINING["device"]
     precision: str = TRAINING["precision"]
-    log_to: str | None = LOG_TO
-    cache: bool = CACHE
+    log_to: str | None = shared.LOG_TO
+    cache: bool = shared.CACHE
 
     def _fit(self, context: FitContext) -> Vectors:
         rows = context.rows
@@ -290,7 +251,7 @@ class Shoal(TextClusterer):
         return np.where(known >= 0, known, found), scores
 
     def _representation_options(self) -> Mapping[str, Any]:
-        """Return what the representation is told."""
+        """Return the options of the representation."""
         return {**self.get_params(deep=False), "representation": "transformer", "normalize": True}
 
     def _save(self, folder: Path) -> dict[str, Any]:

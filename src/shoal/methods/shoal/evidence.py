@@ -1,4 +1,4 @@
-"""4. What speaks for a partition, without labels, and which partition is taken."""
+"""4. The evidence for a partition, without labels, and which partition is taken."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ START, BALANCED, UNEQUAL = "k-means start", "balanced", "unequal"
 
 @dataclass(frozen=True)
 class Evidence:
-    """What speaks for a partition, without labels.
+    """The evidence for a partition, without labels.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Evidence:
     silhouette : float
         How far the clusters are apart by meaning and words side by side, before any smoothing.
     link : float
-        What holds a cluster and its nearest together: the share of neighbours between the two, on average.
+        How strongly a cluster and its nearest are connected: the share of neighbours between the two, on average.
     """
 
     branch: str
@@ -49,10 +49,10 @@ class Evidence:
 
     @property
     def distinctness(self) -> float:
-        """Strength over link: a cluster that is a splinter of another speaks against all of them.
+        """Strength over link: a cluster that is a splinter of another counts against all of them.
 
         Linkage that joins whole themes and cuts splinters off others is as strong as a good partition: its large
-        clusters make up for it. Its splinters hang together with what they were cut off from.
+        clusters make up for it. Its splinters stay connected with what they were cut off from.
         """
         return self.strength / max(self.link, LEAST_LINK)
 

@@ -30,7 +30,7 @@ class Partition:
     labels : ndarray of shape (n,)
         The cluster of each row.
     assignment : ndarray of shape (n, n_clusters)
-        How sure each is; rows sum to 1.
+        The confidence in each cluster; rows sum to 1.
     start : ndarray of shape (n,)
         Labels of k-means by meaning alone.
     branch : str
@@ -118,7 +118,7 @@ def find_partition(
     )
 
     def improve(better: Vectors, name: str, what: str, measure: Callable[[Evidence], float]) -> None:
-        """Take a step's result unless it costs evidence."""
+        """Take the result of a step unless its evidence is weaker."""
         nonlocal assignment, best, reason
         after = parts.evidence(f"{branch}, {name}", better.argmax(axis=1))
         weighed[after.branch] = after
@@ -136,7 +136,7 @@ def find_partition(
     if options.co_training:
         exponent = UNEQUAL_EXPONENT if branch == UNEQUAL else BALANCED_EXPONENT
         taught = parts.cotrained(assignment, exponent)
-        improve(taught, "co-trained", "co-training between the views", lambda each: each.strength)
+        improve(taught, "co-trained", "co-training", lambda each: each.strength)
     before = parts.evidence(START, start_labels)
     if before.strength > best.strength:
         reason = f"k-means, whose evidence ({before.strength:.4f}) was stronger than that of {branch} clusters"

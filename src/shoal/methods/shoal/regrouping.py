@@ -1,4 +1,4 @@
-"""3. The same number of clusters, better spent: one that falls apart is cut, one that belongs to another joins it."""
+"""3. The same number of clusters, better used: one with two themes is cut, one that belongs to another is merged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Labels = NDArray[np.int64]
 LINK_SHARE = 0.75
 # Clusters of fewer rows do not count in what is usual: all their neighbours may well be elsewhere.
 COUNTED_ROWS = 10
-# Fewer rows than that are oddities, not a part.
+# Fewer rows than that are outliers, not a part.
 LEAST_PART = 3
 # The order of the rows along the eigenvector is wanted, not its digits.
 EIGENVECTOR_TOLERANCE = 1e-4
@@ -27,7 +27,7 @@ EIGENVECTOR_RESTARTS = 200
 
 @dataclass(frozen=True)
 class Cut:
-    """Where a graph falls apart.
+    """The weakest cut of a graph.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ def weakest_cut(graph: csr_matrix) -> Cut | None:
 
 
 def _fiedler_vector(graph: csr_matrix, degrees: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the second eigenvector of D^-1 G: rows that hang together have values close to each other."""
+    """Return the second eigenvector of D^-1 G: rows that are connected have values close to each other."""
     scale = np.zeros_like(degrees)
     np.divide(1, np.sqrt(degrees), out=scale, where=degrees > 0)
     normalised = diags(scale) @ graph.astype(np.float64) @ diags(scale)
@@ -114,14 +114,14 @@ def _fiedler_vector(graph: csr_matrix, degrees: NDArray[np.float64]) -> NDArray[
 
 @dataclass(frozen=True)
 class Links:
-    """How clusters hang together.
+    """How clusters are connected.
 
     Attributes
     ----------
     leaving : float
         Share of all edge ends whose edge leads to another cluster.
     nearest : ndarray of shape (n_clusters,)
-        For each cluster the other that it hangs together with most; -1 if it has no edge to any.
+        For each cluster the other that it is connected with most; -1 if it has no edge to any.
     strength : ndarray of shape (n_clusters,)
         Weight of the edges between the two, as a share of all edge ends in the smaller one.
     """
@@ -132,7 +132,7 @@ class Links:
 
 
 def links_between(graph: csr_matrix, labels: Labels, n_clusters: int) -> Links:
-    """Measure how each cluster hangs together with the others.
+    """Measure how each cluster is connected with the others.
 
     Examples
     --------
@@ -156,15 +156,15 @@ def links_between(graph: csr_matrix, labels: Labels, n_clusters: int) -> Links:
 
 
 def regrouped(graph: csr_matrix, labels: Labels, n_clusters: int) -> Labels:
-    """Cut clusters that fall apart, and for each cut let one that belongs to another join it.
+    """Cut clusters that hold two themes, and for each cut merge one that belongs to another.
 
-    Linkage leaves far oddities alone and joins what is dense and near: some clusters hold a text or two, some two
+    Linkage leaves distant outliers alone and joins what is dense and near: some clusters hold a text or two, some two
     themes. A cluster is cut where the neighbour graph is weakest, the weakest cut first, if less of it crosses
 
     - than leaves the clusters on the whole, and
     - than ``LINK_SHARE`` of what usually (the median) holds a cluster and its nearest together.
 
-    In exchange one cluster joins its nearest: of those smaller than both parts, the one that hangs together with its
+    In exchange one cluster joins its nearest: of those smaller than both parts, the one that is connected with its
     nearest most. Without one there is no cut.
 
     Parameters

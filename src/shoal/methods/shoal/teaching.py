@@ -1,4 +1,4 @@
-"""6. Fine-tuning by a teacher: the sure part of a partition shows the encoder which texts belong together."""
+"""6. Fine-tuning by a teacher: the confident part of a partition shows the encoder which texts belong together."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Teach = Callable[[Vectors, np.random.RandomState], Partition]
 
 
 class TeacherObjective(Objective):
-    """KL from a partition's soft assignment to a softmax over cosines to centres, on its sure texts.
+    """KL from a partition's soft assignment to a softmax over cosines to centres, on its confident texts.
 
     Parameters
     ----------
     encoder : nn.Module
-        What is taught.
+        What is trained.
     teach : callable
         Takes the encoder's vectors of the distinct texts at the stage's start and a generator; returns the partition
         of these that teaches.
@@ -37,7 +37,7 @@ class TeacherObjective(Objective):
     temperature : float
         Of the cosines.
     sure_share : float
-        Share of each cluster, the surest, that teaches. The rest is not even encoded.
+        Share of each cluster, the most confident, that teaches. The rest is not encoded.
     """
 
     mean: Tensor
