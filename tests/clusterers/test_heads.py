@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.clusterers import Heads, fit_softmax
+from shoal.clusterers import Heads, SoftmaxHead, fit_softmax, mean_log_probabilities
 
 
 def test_views_are_split_by_the_heads_widths_and_a_state_gives_the_same_scores():
@@ -16,3 +16,11 @@ def test_views_are_split_by_the_heads_widths_and_a_state_gives_the_same_scores()
     np.testing.assert_allclose(heads.scores(rows), expected, rtol=1e-5)
     assert (heads.scores(rows).argmax(axis=1) == labels).all()
     np.testing.assert_array_equal(Heads.from_state(heads.state()).scores(rows), heads.scores(rows))
+
+
+def test_heads_speak_by_the_mean_of_their_logarithms():
+    one = SoftmaxHead(np.zeros((1, 2), np.float32), np.log(np.array([0.8, 0.2], np.float32)))
+    other = SoftmaxHead(np.zeros((1, 2), np.float32), np.log(np.array([0.5, 0.5], np.float32)))
+    row = np.ones((1, 1), np.float32)
+    said = mean_log_probabilities([one, other], [row, row])
+    np.testing.assert_allclose(said, [[np.log(0.8 * 0.5) / 2, np.log(0.2 * 0.5) / 2]], rtol=1e-5)

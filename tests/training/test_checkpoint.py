@@ -45,7 +45,7 @@ def _no_alarm():
         yield
 
 
-def run(backbone, gather, folder=None, kill=None, identity="run"):
+def run(backbone, gather, folder=None, kill=None, identity="run", callbacks=()):
     """Two stages of six steps; return the weights, the labels and the history."""
     encoder = TransformerEncoder.load(backbone, max_length=32)
     views = CorpusViews.repeated(encoder.tokenise(TEXTS), 2)
@@ -54,7 +54,7 @@ def run(backbone, gather, folder=None, kill=None, identity="run"):
         schedule="cosine", warmup_steps=1, evaluate_every=2,
     )  # fmt: skip
     stages = [Stage("one", gather(encoder)), Stage("two", gather(encoder), refresh_every=3)]
-    callbacks = [EarlyStopping(0.0), *([] if kill is None else [KillAt(*kill)])]
+    callbacks = [EarlyStopping(0.0), *callbacks, *([] if kill is None else [KillAt(*kill)])]
     checkpoints = None if folder is None else Checkpoints(folder, identity)
     result = Trainer(views, options, n_clusters=2, callbacks=callbacks, checkpoints=checkpoints).run(stages)
     weights = {name: p.detach().clone() for name, p in stages[1].objective.named_parameters()}
@@ -129,6 +129,39 @@ def test_a_damaged_state_counts_as_none(backbone, gather, straight, tmp_path):
 def test_a_finished_run_is_not_trained_again(backbone, gather, straight, tmp_path):
     run(backbone, gather, tmp_path)
     assert_same(run(backbone, gather, tmp_path, (1, "one")), straight)
+
+
+class Count(Callback):
+    """Counts steps in strides of its own, and goes on counting where its state ends."""
+
+    def __init__(self, stride):
+        self.stride, self.counted, self.came_back_at = stride, 0, None
+
+    def on_step(self, record):
+        self.counted += self.stride
+
+    def state_dict(self):
+        return {"counted": self.counted}
+
+    def load_state_dict(self, state):
+        self.counted = self.came_back_at = state["counted"]
+
+
+def test_two_callbacks_of_one_class_keep_their_own_states(backbone, gather, tmp_path):
+    with pytest.raises(Killed):
+        run(backbone, gather, tmp_path, (3, "two"), callbacks=[Count(1), Count(100)])
+    ones, hundreds = Count(1), Count(100)
+    run(backbone, gather, tmp_path, callbacks=[ones, hundreds])
+    assert (ones.came_back_at, hundreds.came_back_at) == (8, 800)  # six steps of the first stage, two of the second
+    assert (ones.counted, hundreds.counted) == (12, 1200)
+
+
+def test_a_callback_that_was_not_there_before_begins_anew(backbone, gather, tmp_path):
+    with pytest.raises(Killed):
+        run(backbone, gather, tmp_path, (3, "two"), callbacks=[Count(1)])
+    ones, hundreds = Count(1), Count(100)
+    run(backbone, gather, tmp_path, callbacks=[ones, hundreds])
+    assert (ones.counted, hundreds.came_back_at, hundreds.counted) == (12, None, 400)
 
 
 def test_states_of_another_run_are_refused(backbone, gather, tmp_path):
