@@ -108,7 +108,7 @@ class FitResult:
         if self.truncated:
             remarks.append(
                 f"{self.truncated} texts are longer than the encoder reads; only their beginnings were used "
-                "(--set long_texts=chunk reads all of them)."
+                "(--set long_texts=chunk reads them in full)."
             )
         if self.notes.get("replaced_characters"):
             remarks.append(f"{self.notes['replaced_characters']} broken characters were replaced; see --encoding.")
