@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from shoal.clusterers.base import State
 from shoal.progress import progress
-from shoal.vectors import Vectors, membership, squared_distances
+from shoal.vectors import Vectors, membership, squared_distances, unit_rows
 
 # The softmax over clusters uses a tenth of the mean squared distance to the nearest centre as its unit. On unit
 # vectors whose cosine to their centre is about one half, that is softmax(20 cos), the temperature of the built-in
@@ -70,18 +70,6 @@ class Centroids:
         """Rebuild it from :meth:`state`."""
         centers = np.asarray(state["centers"], dtype=np.float32)
         return cls(centers, float(state["bandwidth"][0]), bool(state["spherical"][0]))
-
-
-def unit_rows(vectors: Vectors) -> Vectors:
-    """Scale every row to length one; a zero row stays zero.
-
-    Examples
-    --------
-    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
-    [[0.6, 0.8], [0.0, 0.0]]
-    """
-    unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    return unit
 
 
 def fit_kmeans(
