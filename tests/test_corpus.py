@@ -236,7 +236,7 @@ class TestObjects:
         "data", ["one text", b"bytes", 7, None, {1, 2}, np.array([["a"]]), iter(["a"]), {"t": "not a list"}]
     )
     def test_other_kinds_are_refused_with_the_remedy(self, data):
-        with pytest.raises(DataError, match=rf"cannot take texts from {type(data).__name__}.*give a list of texts"):
+        with pytest.raises(DataError, match=rf"cannot take texts from {type(data).__name__}.*pass a list of texts"):
             Corpus.of(data)
 
     def test_a_dataset_of_several_splits_is_refused(self):

@@ -63,7 +63,7 @@ class TestWriting:
             write_run(tmp_path / "run", checkpoint="state", stopped_by=KeyboardInterrupt)
         assert listed(tmp_path) == ["run.partial"]
         with (
-            pytest.raises(RunFolderError, match="holds an interrupted run; go on with --resume"),
+            pytest.raises(RunFolderError, match="holds an interrupted run; continue with --resume"),
             writing(tmp_path / "run"),
         ):
             pytest.fail("the checkpoints would be lost")
@@ -159,7 +159,7 @@ class TestExisting:
 
     @pytest.mark.parametrize("name", [".", "..", "/"])
     def test_a_place_without_a_name(self, name):
-        with pytest.raises(RunFolderError, match="has no name of its own"):
+        with pytest.raises(RunFolderError, match="has no folder name"):
             write_run(Path(name), overwrite=True)
 
     def test_a_place_below_a_file(self, tmp_path):
@@ -209,7 +209,7 @@ class TestOpen:
 
     def test_lost(self, run):
         run.clusters.unlink()
-        self.refused(run, r"lacks clusters\.json; it is damaged")
+        self.refused(run, r"is damaged: clusters\.json is missing")
 
     def test_added_to_the_model(self, run):
         (run.path / "report.html").write_text("beside the model it does no harm")
@@ -217,7 +217,7 @@ class TestOpen:
         RunFolder.open(run.path)
         (run.model / "deep").mkdir()
         (run.model / "deep" / "weights.bin").write_text("x")
-        self.refused(run, "is not of this run")
+        self.refused(run, "is not part of this run")
 
     @pytest.mark.parametrize("name", ["../outside", "/etc/hostname", "model/../../outside"])
     def test_outside(self, run, tmp_path, name):

@@ -62,7 +62,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used, so that ``import shoal`` answers at once."""
+    """Import a public name on first use, so that ``import shoal`` is fast."""
     if name in _HOMES:
         value = getattr(import_module(_HOMES[name]), name)
     elif name in __all__:  # a method's class

@@ -1,4 +1,4 @@
-"""The cache folder on disk, and writing a file so that nobody ever reads half of it."""
+"""The cache folder on disk, and atomic writes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """Return where Shoal keeps what can be computed again: ``SHOAL_CACHE``, else the user's cache folder."""
+    """Return the cache folder: ``SHOAL_CACHE``, else the user's cache folder."""
     named = os.environ.get("SHOAL_CACHE")
     if named:
         return Path(named).expanduser()
@@ -20,11 +20,11 @@ def cache_folder() -> Path:
 def write_atomically(path: Path, content: bytes) -> None:
     """Write ``content`` to ``path`` so that a reader sees the old file or the whole new one, never a part.
 
-    The bytes go to a temporary file beside it, reach the disk, and take its name in one step; two processes
-    that write the same file do no harm to each other.
+    The bytes go to a temporary file in the same folder, are flushed to disk, and the file is renamed; two processes
+    may write the same file at once.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    # not tempfile's, whose files nobody else may read whatever the umask says
+    # not tempfile, whose files are readable by their owner only, whatever the umask
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:
         with temporary.open("xb") as stream:
@@ -38,6 +38,6 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def sha256_of(file: Path) -> str:
-    """Return the hex sha256 of a file's content."""
+    """Return the sha256 of a file's content, in hexadecimal."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""The frozen result of a clustering: which text is where, how surely, and what the groups are called."""
+"""The immutable result of a clustering: the cluster of each text, its confidence, and the clusters' names."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ NO_CLUSTER = -1
 
 @dataclass(frozen=True)
 class Topic:
-    """One of the topics of a cluster, as a topic model finds them.
+    """One topic of a cluster, found by a topic model.
 
     Attributes
     ----------
     words : tuple of str
-        Its most probable words, the most probable first.
+        Its most probable words, most probable first.
     share : float
         Its mean share of the cluster's texts.
     general : bool
-        Whether many other clusters have nearly the same topic: it then does not tell this one from them.
+        Whether many other clusters have nearly the same topic, so that it does not distinguish this one.
     """
 
     words: tuple[str, ...]
@@ -41,17 +41,17 @@ class Cluster:
     id : int
         Its number, 0 to K - 1.
     name : str
-        A readable name, different from its siblings'.
+        A readable name, different from all others.
     size : int
-        How many of the texts it was fitted on belong to it.
+        How many of the fitted texts belong to it.
     confidence : float
         Their mean probability.
     keywords : tuple of str
-        The words that tell it from the others, most telling first.
+        The words that distinguish it from the others, most telling first.
     examples : tuple of str
         The texts nearest its centre.
     topics : tuple of Topic
-        Its topics, the largest first; none unless the method is a topic model.
+        Its topics, largest first; empty unless the method is a topic model.
     """
 
     id: int
@@ -70,7 +70,7 @@ class Cluster:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Cluster:
-        """Undo :meth:`as_json`."""
+        """Reverse :meth:`as_json`."""
         topics = tuple(Topic(**{**topic, "words": tuple(topic["words"])}) for topic in content.get("topics", ()))
         lists = {"keywords": tuple(content["keywords"]), "examples": tuple(content["examples"]), "topics": topics}
         return cls(**{**content, **lists})
@@ -78,16 +78,16 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Clustering:
-    """Where every text belongs.
+    """The cluster of every text.
 
     Attributes
     ----------
     labels : ndarray of int64, shape (n,)
         The cluster of each text; -1 for a row without text.
     probabilities : ndarray of float32, shape (n, n_clusters)
-        How likely each cluster is; zeros for a row without text.
+        The probability of each cluster; zeros for a row without text.
     clusters : tuple of Cluster
-        What the clusters are.
+        The clusters.
     """
 
     labels: NDArray[np.int64]
@@ -98,9 +98,9 @@ class Clustering:
         return len(self.labels)
 
     def frame(self) -> pl.DataFrame:
-        """Return a row a text: cluster, its name and confidence, the second choice and its confidence.
+        """Return one row per text: cluster, its name and confidence, the second choice and its confidence.
 
-        Rows without text have nulls throughout.
+        Rows without text are all null.
 
         Examples
         --------

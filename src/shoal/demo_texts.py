@@ -1,4 +1,4 @@
-"""Texts that every Python brings along: what the standard library says about itself."""
+"""Texts that come with every Python: the docstrings of the standard library."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from shoal.errors import ParameterError
 
-# Tests, tools with a window, tables, and copies of other projects.
+# Tests, GUI tools, tables, and copies of other projects.
 _LEFT_OUT = frozenset({"antigravity", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "this", "turtledemo"})
 _FEWEST_WORDS = 4
 _SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\beg)(?<!\bie)(?<!\bvs)(?<!\betc)[.!?](?=\s|$)")
@@ -25,14 +25,14 @@ _NO_SENTENCE = re.compile(r".*(?:->| = |\w=\w+,)|[\w.]+\(|\w+(?: \w+)? \[|usage:
 
 @dataclass(frozen=True)
 class DemoText:
-    """One text with where it is from.
+    """One text and its source.
 
     Parameters
     ----------
     text : str
         The first sentence of a docstring.
     module : str
-        The top-level module or package: the label.
+        The top-level module or package, used as the label.
     name : str
         The full name of the module, class, function or method.
     """
@@ -43,20 +43,20 @@ class DemoText:
 
 
 def standard_library_texts(modules: int | None = 20) -> list[DemoText]:
-    """Gather the first sentences of the standard library's docstrings.
+    """Collect the first sentences of the standard library's docstrings.
 
-    The source files are parsed, never imported. Public modules, classes, functions and methods count; a
-    sentence has four words or more and occurs once. Modules written in C have no source and no texts.
+    The source files are parsed, never imported. Public modules, classes, functions and methods are included; a
+    sentence has four words or more, without duplicates. Modules written in C have no source and no texts.
 
     Parameters
     ----------
     modules : int or None
-        Keep this many top-level modules, those with the most texts; None keeps all.
+        Keep only the top-level modules with the most texts, this many of them; None keeps all.
 
     Returns
     -------
     list of DemoText
-        In order of module, file and line: the same list on every call.
+        Ordered by module, file and line: the same list on every call.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def _module_texts(library: Path, module: str) -> Iterator[DemoText]:
         path = path[:-1] if path[-1] == "__init__" else path
         if any(part.startswith("_") or part in {"test", "tests"} for part in path):
             continue
-        # The tables of code pages all say the same of themselves.
+        # The code page tables all have the same docstring.
         if path[0] == "encodings" and len(path) > 1:
             continue
         yield from _docstrings(ast.parse(file.read_bytes()), module, ".".join(path))
@@ -114,7 +114,7 @@ def _docstrings(
 
 
 def _first_sentence(docstring: str) -> str:
-    """First sentence after lines that are signatures or short titles, or "" where it is too short."""
+    """First sentence after any signatures or short titles, or "" if it is too short."""
     for paragraph in _PARAGRAPH_END.split(docstring):
         lines = [line.strip() for line in paragraph.splitlines() if any(map(str.isalpha, line))]
         continued = False
@@ -130,5 +130,5 @@ def _first_sentence(docstring: str) -> str:
 
 
 def _is_title(lines: list[str]) -> bool:
-    """Tell whether a few words stand on a line of their own, above a sentence."""
+    """Tell whether a few words form a line of their own, above a sentence."""
     return len(lines) > 1 and len(lines[0].split()) < _FEWEST_WORDS and lines[1][:1].isupper()

@@ -15,7 +15,7 @@ PACKAGES = ("numpy", "torch", "transformers", "scikit-learn")
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what a result may depend on.
+    """Return the versions of the packages that a result may depend on.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> dict[str, Any]:
-    """Return what kind of machine this is: ``cpu``, ``cores``, ``memory_gb``, ``system``."""
+    """Return the kind of machine: ``cpu``, ``cores``, ``memory_gb``, ``system``."""
     return {
         "cpu": _cpu(),
         "cores": os.cpu_count(),
@@ -37,16 +37,16 @@ def machine() -> dict[str, Any]:
 
 
 def threads() -> int:
-    """Return how many threads torch computes with."""
+    """Return the number of threads torch uses."""
     import torch
 
     return torch.get_num_threads()
 
 
 def peak_memory_mb() -> float | None:
-    """Return the most memory this process has held, in megabytes, where the system counts it."""
+    """Return this process's peak memory in megabytes, if the system reports it."""
     status = Path("/proc/self/status")
-    if status.is_file():  # the other count begins at the parent's peak
+    if status.is_file():  # getrusage starts at the parent's peak
         peaks = [line.split()[1] for line in status.read_text(encoding="utf-8").splitlines() if "VmHWM" in line]
         if peaks:
             return round(int(peaks[0]) / 1024, 1)
@@ -59,7 +59,7 @@ def peak_memory_mb() -> float | None:
 
 
 def _cpu() -> str:
-    """Return the processor's name, where the system tells."""
+    """Return the processor's name, if the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -68,7 +68,7 @@ def _cpu() -> str:
 
 
 def memory_gb() -> float | None:
-    """Return the machine's memory, where the system tells."""
+    """Return the machine's memory in gigabytes, if the system reports it."""
     try:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
     except (ValueError, OSError, AttributeError):

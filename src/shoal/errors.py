@@ -1,4 +1,4 @@
-"""What can go wrong, as one tree.
+"""The exceptions, as one tree.
 
 ::
 
@@ -7,17 +7,17 @@
       ├─ ParameterError           exit code 4   a parameter's name or value
       ├─ MissingExtraError        exit code 5   an optional package is not installed
       ├─ ModelError               exit code 6   a backbone cannot be found, read or trusted
-      └─ RunFolderError           exit code 7   a run folder is missing, foreign, damaged or in the way
+      └─ RunFolderError           exit code 7   a run folder is missing, not Shoal's, damaged or in the way
 
-Exit code 2 belongs to the command line's own usage errors and 130 to Ctrl-C. Every message says the value,
-the limit and the remedy.
+Exit code 2 is for usage errors on the command line, 130 for Ctrl-C. Every message states the value, the limit and
+the remedy.
 """
 
 from __future__ import annotations
 
 
 class ShoalError(Exception):
-    """Base of every error that Shoal raises on purpose."""
+    """Base class of every error that Shoal raises on purpose."""
 
     exit_code = 1
 
@@ -29,7 +29,7 @@ class DataError(ShoalError, ValueError):
 
 
 class ParameterError(ShoalError, ValueError):
-    """A parameter has a name or a value that does not work."""
+    """A parameter has an invalid name or value."""
 
     exit_code = 4
 
@@ -40,9 +40,9 @@ class MissingExtraError(ShoalError, ImportError):
     Parameters
     ----------
     feature : str
-        What was asked for, as the user knows it.
+        What was requested, in the user's terms.
     extra : str
-        The extra that brings it.
+        The extra that installs it.
     """
 
     exit_code = 5
@@ -58,6 +58,6 @@ class ModelError(ShoalError, RuntimeError):
 
 
 class RunFolderError(ShoalError, RuntimeError):
-    """A run folder is missing, foreign, damaged or in the way."""
+    """A run folder is missing, not Shoal's, damaged or in the way."""
 
     exit_code = 7

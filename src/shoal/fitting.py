@@ -1,4 +1,4 @@
-"""One fit, from the request to the finished run folder; the same for a new one and a resumed one."""
+"""One fit, from the request to the finished run folder; new and resumed fits follow the same path."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from shoal.run_folder import RunFolder, free_path, partial_path, writing
 from shoal.training import StageSnapshots
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers", "safetensors", "polars")
-_KEPT_INPUT = "input.parquet"  # of a run whose source cannot be read again
+_KEPT_INPUT = "input.parquet"  # kept if the source cannot be read again
 
 
 @dataclass(frozen=True)
 class FitJob:
-    """What was asked for: enough to do it again."""
+    """A request to fit: everything needed to repeat it."""
 
     source: str
     text: str | None = None
@@ -68,7 +68,7 @@ class Labelled(NamedTuple):
 
 @dataclass(frozen=True)
 class FitResult:
-    """What came out of a fit."""
+    """The result of a fit."""
 
     run: Path
     method: str
@@ -100,40 +100,40 @@ class FitResult:
         return content
 
     def remarks(self) -> list[str]:
-        """Return what a person should know, a sentence each."""
-        said = []
+        """Return what the user should know, one sentence per item."""
+        remarks = []
         if self.dropped:
             what = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in self.dropped.items())
-            said.append(f"Without a cluster: {what} (their rows are in the output).")
+            remarks.append(f"Without a cluster: {what} (their rows are in the output).")
         if self.truncated:
-            said.append(
-                f"{self.truncated} texts are longer than the encoder reads; their heads were used "
-                "(--set long_texts=chunk reads them whole)."
+            remarks.append(
+                f"{self.truncated} texts are longer than the encoder reads; only their beginnings were used "
+                "(--set long_texts=chunk reads them in full)."
             )
         if self.notes.get("replaced_characters"):
-            said.append(f"{self.notes['replaced_characters']} broken characters were replaced; see --encoding.")
+            remarks.append(f"{self.notes['replaced_characters']} broken characters were replaced; see --encoding.")
         if self.notes.get("stray_quotes") or self.notes.get("quoting"):
-            said.append("The file has unbalanced quotes; they were taken as part of the text.")
+            remarks.append("The file has unbalanced quotes; they were taken as part of the text.")
         if self.notes.get("no_stages"):
-            said.append("There are no --stages to keep: nothing was trained.")
-        memory = "" if self.peak_memory_mb is None else f", {self.peak_memory_mb:.0f} MB at the most"
+            remarks.append("--stages saved nothing: nothing was trained.")
+        memory = "" if self.peak_memory_mb is None else f", {self.peak_memory_mb:.0f} MB peak memory"
         if self.outcome["rolled_back"]:
-            said.append(f"The training made things worse and was rolled back: {self.outcome['reason']}.")
+            remarks.append(f"Training made things worse and was rolled back: {self.outcome['reason']}.")
         elif self.outcome["choice"] is not None:
-            said.append(f"Chosen: {self.outcome['choice']['reason']}")
-        said.append(f"{self.seconds:.1f} s{memory}.")
-        return said
+            remarks.append(f"Chosen: {self.outcome['choice']['reason']}")
+        remarks.append(f"{self.seconds:.1f} s{memory}.")
+        return remarks
 
 
 def start_fit(job: FitJob, out: Path | None, *, overwrite: bool = False) -> FitResult:
-    """Do a new fit."""
+    """Start a new fit."""
     stem = "stdin" if job.source == "-" else Path(job.source).name.split(".")[0]
     path = out or free_path(Path("runs") / f"{stem or 'texts'}-{job.method or DEFAULT}")
     return fit_corpus(job, job.read, path, overwrite=overwrite)
 
 
 def resume_fit(path: Path) -> FitResult:
-    """Go on with an interrupted fit."""
+    """Continue an interrupted fit."""
     if path.name.endswith(".partial"):
         path = path.with_name(path.name.removesuffix(".partial"))
     partial = RunFolder(partial_path(path))
@@ -183,13 +183,13 @@ def fit_corpus(
 
 
 def _extra_input(job: FitJob, model: TextClusterer, corpus: Corpus) -> dict[str, Any]:
-    """Return what goes into ``fit`` beside the texts: vectors, or two augmented views of each text."""
+    """Return the input of ``fit`` besides the texts: vectors, or two augmented views of each text."""
     extra: dict[str, Any] = {}
     if job.vectors is not None:
         extra["vectors"] = read_vectors(Path(job.vectors))
     if job.pairs is not None:
         if not model.takes_pairs:
-            raise ParameterError(f"--pairs was given but {type(model).__name__} trains on no pairs; omit it.")
+            raise ParameterError(f"--pairs was given but {type(model).__name__} does not train on pairs; omit it.")
         names = [name.strip() for name in job.pairs.split(",")]
         if len(names) != 2:
             raise ParameterError(f"--pairs {job.pairs!r} must name two columns, e.g. --pairs left,right.")
@@ -201,7 +201,7 @@ def _extra_input(job: FitJob, model: TextClusterer, corpus: Corpus) -> dict[str,
 def _result(
     path: Path, name: str, model: TextClusterer, corpus: Corpus, known: Labelled | None, started: float
 ) -> FitResult:
-    """Gather what came out."""
+    """Collect the result."""
     empty = int(corpus.empty.sum())
     found, start = (
         None if known is None else scores(known.classes, labels[known.rows])
@@ -224,7 +224,7 @@ def _result(
 
 
 def _labelled(corpus: Corpus) -> Labelled | None:
-    """Return the rows with a class, and their classes; None without a label column."""
+    """Return the labelled rows and their classes; None without a label column."""
     if corpus.labels is None:
         return None
     rows = np.array([i for i, label in enumerate(corpus.labels) if label], dtype=np.int64)
@@ -234,7 +234,7 @@ def _labelled(corpus: Corpus) -> Labelled | None:
 
 
 def _write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Corpus, result: FitResult) -> None:
-    """Write everything that a finished run holds, and nothing else."""
+    """Write the files of a finished run, and nothing else."""
     model.save(folder.model)
     table = pl.concat([corpus.carried(), model.clustering_.frame()], how="horizontal")
     table.write_parquet(folder.assignments)
@@ -270,7 +270,7 @@ def _write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Cor
 
 
 def environment() -> dict[str, Any]:
-    """Return the versions and the machine's facts that a result may depend on."""
+    """Return the versions and the facts about the machine that a result may depend on."""
     import torch
 
     return {

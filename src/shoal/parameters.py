@@ -1,14 +1,14 @@
 """Parameters, each declared once: its default, its limit and its meaning.
 
-A class that is decorated with :func:`declared` lists its parameters as attributes::
+A class decorated with :func:`declared` lists its parameters as attributes::
 
     @declared
     class SCCL(FineTuned):
         eta: float = parameter(0.1, "Weight of the contrastive term.", number(above=0))
         max_length: int = MAX_LENGTH.but(32)  # declared elsewhere, with another default here
 
-From that come the constructor with its signature, the "Parameters" section of the docstring, the checks of
-:func:`check_parameters`, and what ``shoal methods`` prints.
+The constructor and its signature, the "Parameters" section of the docstring, the checks of
+:func:`check_parameters` and the output of ``shoal methods`` all come from these declarations.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ Class = TypeVar("Class")
 
 @dataclass(frozen=True)
 class Limit:
-    """What a parameter may be.
+    """The allowed values of a parameter.
 
     Attributes
     ----------
     allows : callable
         Tells whether a value is allowed.
     refusal : str
-        What an error says behind ``name=value``.
+        The error message after ``name=value``.
     choices : tuple
         The allowed values, if they can be listed.
     """
@@ -51,7 +51,7 @@ class Limit:
 
 
 def whole(least: int = 1) -> Limit:
-    """Allow whole numbers from ``least`` on."""
+    """Allow whole numbers of at least ``least``."""
     return Limit(lambda value: _is_whole(value) and value >= least, f"but it must be a whole number >= {least}.")
 
 
@@ -70,23 +70,23 @@ def number(
     ('but it must be a number >= 0 and < 1.', 'but it must be a number > 0.')
     """
     bounds = ((">", above), (">=", least), ("<=", most), ("<", below))
-    said = " and ".join(f"{sign} {bound:g}" for sign, bound in bounds if math.isfinite(bound))
+    bounded = " and ".join(f"{sign} {bound:g}" for sign, bound in bounds if math.isfinite(bound))
     if (least, most) == (0, 1):
-        said = "from 0 to 1"
+        bounded = "from 0 to 1"
 
     def allows(value: Any) -> bool:
         return _is_number(value) and above < value < below and least <= value <= most
 
-    return Limit(allows, f"but it must be a number {said}.")
+    return Limit(allows, f"but it must be a number {bounded}.")
 
 
 def share_of(what: str) -> Limit:
-    """Allow numbers from 0 to below 1: a share of something that is never all of it."""
+    """Allow numbers from 0 to below 1: a share that is never the whole."""
     return replace(number(least=0, below=1), refusal=f"but it is a share of {what}; pass a value from 0 to below 1.")
 
 
 def one_of(*choices: Any) -> Limit:
-    """Allow the values that are listed."""
+    """Allow the listed values."""
     listed = ", ".join(map(str, choices))
     return Limit(lambda value: _is_plain(value) and value in choices, f"is unknown; pass one of {listed}.", choices)
 
@@ -95,7 +95,7 @@ FLAG = one_of(True, False)
 
 
 def optional(limit: Limit) -> Limit:
-    """Allow None too."""
+    """Also allow None."""
     return replace(limit, allows=lambda value: value is None or limit.allows(value))
 
 
@@ -106,13 +106,13 @@ class Parameter:
     Attributes
     ----------
     default : Any
-        Its value if nothing is said.
+        The default value.
     meaning : str
-        What it does; what a paper sets, and why the default departs from it.
+        What it does, the paper's value, and why the default differs.
     limit : Limit, optional
-        What it may be; anything if there is none.
+        The allowed values; any value if None.
     kw_only : bool
-        Whether the constructor takes it by name only.
+        Whether the constructor takes it by keyword only.
     """
 
     default: Any
@@ -121,7 +121,7 @@ class Parameter:
     kw_only: bool = True
 
     def but(self, default: Any = ..., meaning: str | None = None) -> Any:
-        """Return the same parameter with another default, or another meaning."""
+        """Return the same parameter with another default or meaning."""
         return replace(
             self,
             default=self.default if default is ... else default,
@@ -129,24 +129,24 @@ class Parameter:
         )
 
     def check(self, name: str, value: Any) -> None:
-        """Refuse a value that is not allowed."""
+        """Raise an error if the value is not allowed."""
         if self.limit is not None and not self.limit.allows(value):
             raise ParameterError(f"{name}={value!r} {self.limit.refusal}")
 
 
 def parameter(default: Any, meaning: str, limit: Limit | None = None) -> Any:
-    """Declare a parameter; typed as what it holds, so that ``eta: float = parameter(...)`` is."""
+    """Declare a parameter; returns Any, so that ``eta: float = parameter(...)`` type-checks."""
     return Parameter(default, meaning, limit)
 
 
 def positional(*, default: Any, meaning: str, kw_only: bool) -> Any:
-    """Declare a parameter that may be passed by position; type checkers want to see ``kw_only=False`` in the call."""
+    """Declare a parameter that may be passed by position; type checkers need ``kw_only=False`` in the call."""
     return Parameter(default, meaning, kw_only=kw_only)
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(positional,))
 def declared(cls: type[Class]) -> type[Class]:
-    """Make the parameters of a class its constructor, and describe them in its docstring.
+    """Build the constructor of a class from its parameters, and add them to its docstring.
 
     A class inherits the parameters of its bases and may declare them again with other defaults.
 
@@ -181,13 +181,13 @@ def parameters_of(cls: type) -> dict[str, Parameter]:
 
 
 def check_parameters(owner: object) -> None:
-    """Name the first parameter of an object whose value is not allowed."""
+    """Raise an error for the first parameter of an object whose value is not allowed."""
     for name, declaration in parameters_of(type(owner)).items():
         declaration.check(name, getattr(owner, name))
 
 
 def _documented(text: str, cls: type) -> str:
-    """Put the parameters before the first section of a docstring."""
+    """Insert the parameters before the first section of a docstring."""
     text = inspect.cleandoc(text)
     kinds = {each.name: str(each.type) for each in fields(cls)}
     lines = ["Parameters", "----------"]
@@ -202,12 +202,12 @@ def _documented(text: str, cls: type) -> str:
 
 
 def _is_whole(value: Any) -> bool:
-    """Tell whether it is a whole number; a bool is none."""
+    """Tell whether it is a whole number; a bool is not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _is_number(value: Any) -> bool:
-    """Tell whether it is a finite number; a bool is none."""
+    """Tell whether it is a finite number; a bool is not."""
     return isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
 
 

@@ -18,16 +18,16 @@ PATIENCE_SECONDS = 2.0
 
 
 class progress:
-    """Show how far a piece of work has come, on standard error.
+    """Show the progress of some work on standard error.
 
     Parameters
     ----------
     label : str
-        What is going on.
+        What is being done.
     total : int
-        How many units there are.
+        The number of units.
     unit : str, default="texts"
-        What a unit is.
+        What is counted.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class progress:
             self._display.update(self._task, completed=self._done, detail=detail)
 
     def _open(self) -> None:
-        """Draw the bar for the first time, if anybody can see it."""
+        """Draw the bar for the first time, if standard error is a terminal."""
         from rich.console import Console
         from rich.progress import (
             BarColumn,
@@ -78,7 +78,7 @@ class progress:
 
         console = Console(stderr=True)
         if not (console.is_terminal or console.is_jupyter):
-            self._started = float("inf")  # nobody is watching: never ask again
+            self._started = float("inf")  # no terminal: never check again
             return
         self._display = Progress(
             TextColumn("{task.description}"),

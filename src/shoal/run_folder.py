@@ -1,4 +1,4 @@
-"""The layout of a run on disk, and the rules that make it trustworthy.
+"""The layout of a run on disk, and the rules that keep it consistent.
 
 ::
 
@@ -7,11 +7,11 @@
       assignments.parquet    every input row and column + cluster, name, confidence, second choice
       assignments.csv        the same
       clusters.json          names, sizes, keywords, examples
-      history.jsonl          what happened, a line each
+      history.jsonl          one record per line
       model/                 what `shoal predict` needs
 
-A run is written as ``RUN.partial`` under a lock and takes its name in one step when it is whole; ``run.json``
-is written last. Nothing is ever pickled.
+A run is written as ``RUN.partial`` under a lock and renamed once it is complete; ``run.json`` is written last.
+Nothing is ever pickled.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MODEL = "model"
 
 @dataclass(frozen=True)
 class RunFolder:
-    """Where things are in a run.
+    """The paths inside a run folder.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class RunFolder:
 
     @property
     def assignments(self) -> Path:
-        """``assignments.parquet``; the same as csv lies beside it."""
+        """``assignments.parquet``; the same as csv is next to it."""
         return self.path / "assignments.parquet"
 
     @property
@@ -73,27 +73,27 @@ class RunFolder:
 
     @property
     def request(self) -> Path:
-        """What was asked for; only in a run that is not whole yet."""
+        """The request; only in an unfinished run."""
         return self.path / "request.json"
 
     @property
     def checkpoints(self) -> Path:
-        """Training states; only in a run that is not whole yet."""
+        """Training states; only in an unfinished run."""
         return self.path / "checkpoints"
 
     @property
     def stages(self) -> Path:
-        """Vectors and clusters before each stage of the training, if they were asked for."""
+        """Vectors and clusters before each stage of the training, if requested."""
         return self.path / "stages"
 
     @classmethod
     def open(cls, path: str | Path) -> RunFolder:
-        """Return the run at ``path`` after checking that it is ours, whole and unchanged.
+        """Return the run at ``path`` after checking that it is a Shoal run, complete and unchanged.
 
         Raises
         ------
         RunFolderError
-            If it is missing, unfinished, foreign, of another format version, or a file was changed or lost.
+            If it is missing, unfinished, not Shoal's, of another format version, or a file was changed or lost.
         """
         folder = cls(Path(path))
         if not folder.path.is_dir():
@@ -103,14 +103,16 @@ class RunFolder:
         for name, checksum in files.items():
             file = folder.path / name
             if not file.resolve().is_relative_to(folder.path.resolve()):
-                raise RunFolderError(f"{folder.path}/run.json names a file outside the run ({name}); it is refused.")
+                raise RunFolderError(
+                    f"{folder.path}/run.json names a file outside the run ({name}); it is refused: fit again."
+                )
             if not file.is_file():
-                raise RunFolderError(f"{folder.path} lacks {name}; it is damaged: fit again.")
+                raise RunFolderError(f"{folder.path} is damaged: {name} is missing; fit again.")
             if sha256_of(file) != checksum:
                 raise RunFolderError(f"{file} was changed after the run was written; it is refused: fit again.")
-        for file in folder.model.rglob("[!.]*"):  # the rest of the folder may hold the user's own notes
+        for file in folder.model.rglob("[!.]*"):  # elsewhere in the folder users may keep files of their own
             if file.is_file() and file.relative_to(folder.path).as_posix() not in files:
-                raise RunFolderError(f"{file} is not of this run (run.json does not list it); remove it or fit again.")
+                raise RunFolderError(f"{file} is not part of this run (not in run.json); remove it or fit again.")
         return folder
 
     def read_info(self) -> dict[str, Any]:
@@ -139,14 +141,14 @@ class RunFolder:
 
 
 def partial_path(path: Path) -> Path:
-    """Return where the run ``path`` lies while it is being written."""
+    """Return the path of the run ``path`` while it is being written."""
     if path.name in ("", ".."):
-        raise RunFolderError(f"{path} has no name of its own; pass the name of a folder, e.g. runs/first.")
+        raise RunFolderError(f"{path} has no folder name; pass one, e.g. runs/first.")
     return path.with_name(path.name + ".partial")
 
 
 def free_path(stem: Path) -> Path:
-    """Return ``stem-1``, ``stem-2``, …: the first that no run, finished or not, has taken."""
+    """Return the first of ``stem-1``, ``stem-2``, … that no run, finished or not, uses."""
     number = 1
     while (path := stem.with_name(f"{stem.name}-{number}")).exists() or partial_path(path).exists():
         number += 1
@@ -155,16 +157,16 @@ def free_path(stem: Path) -> Path:
 
 @contextlib.contextmanager
 def writing(path: Path, *, overwrite: bool = False, resume: bool = False) -> Iterator[RunFolder]:
-    """Write a run that appears at ``path`` only when it is whole.
+    """Write a run that appears at ``path`` only when it is complete.
 
     Parameters
     ----------
     path : Path
         Where the run will be.
     overwrite : bool, default=False
-        Replace a run that is there, once the new one is whole.
+        Replace an existing run, once the new one is complete.
     resume : bool, default=False
-        Go on in the unfinished folder instead of starting a new one.
+        Continue in the unfinished folder instead of starting a new one.
 
     Yields
     ------
@@ -191,7 +193,7 @@ def writing(path: Path, *, overwrite: bool = False, resume: bool = False) -> Ite
         if not resume:
             if partial.checkpoints.is_dir() and not overwrite:
                 raise RunFolderError(
-                    f"{partial.path} holds an interrupted run; go on with --resume {path}, or pass --overwrite."
+                    f"{partial.path} holds an interrupted run; continue with --resume {path}, or pass --overwrite."
                 )
             shutil.rmtree(partial.path, ignore_errors=True)
         partial.path.mkdir(exist_ok=True)
@@ -203,11 +205,11 @@ def writing(path: Path, *, overwrite: bool = False, resume: bool = False) -> Ite
             raise
         _publish(partial.path, path)
     finally:
-        with contextlib.suppress(OSError):  # while it is ours: whoever opened it meanwhile sees that it is gone
+        with contextlib.suppress(OSError):  # before the lock is released: a waiting process sees that it is gone
             Path(lock.lock_file).unlink(missing_ok=True)
         lock.release()
         if parent_is_ours:
-            with contextlib.suppress(OSError):  # not empty: the run is there
+            with contextlib.suppress(OSError):  # not empty: the run is in it
                 path.parent.rmdir()
 
 
@@ -224,7 +226,7 @@ def _check_target(path: Path, overwrite: bool) -> None:
 
 
 def _publish(partial: Path, path: Path) -> None:
-    """Give the finished folder its name; an old run of that name goes only after that."""
+    """Rename the finished folder; an old run of that name is deleted only afterwards."""
     if not path.exists():
         partial.rename(path)
         return

@@ -1,4 +1,4 @@
-"""Arithmetic on rows of vectors, which several rooms need."""
+"""Arithmetic on rows of vectors, used by several packages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 Vectors = NDArray[np.float32]
 Float = TypeVar("Float", bound=np.floating[Any])
 
-# Rows that are compared with all others at a time.
+# Rows compared with all others at a time.
 BLOCK_ROWS = 512
 
 
@@ -28,7 +28,7 @@ def unit_rows(vectors: NDArray[Float]) -> NDArray[Float]:
 
 
 def squared_distances(rows: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the squared Euclidean distance of every row to every column; what is within rounding error of 0 is 0.
+    """Return the squared Euclidean distance of every row to every column; rounding errors around 0 become 0.
 
     In float64: |x|² + |y|² - 2xy cancels, and float32 would lose small distances far from the origin.
 
@@ -53,14 +53,14 @@ def squared_distances(rows: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.f
         block = rows[first : first + BLOCK_ROWS].astype(np.float64, copy=False)
         squares = np.einsum("ij,ij->i", block, block)[:, None] + lengths
         found = squares - 2 * (block @ columns.T)
-        # the expansion loses this much, and leaves it between two equal points
+        # the rounding error of the expansion, which two equal points would keep as their distance
         found[found <= squares * (np.finfo(np.float64).eps * rows.shape[1])] = 0
         distances[first : first + BLOCK_ROWS] = found
     return distances
 
 
 def membership(labels: NDArray[np.int64], n_clusters: int, dtype: type[np.floating[Any]] = np.float32) -> csr_matrix:
-    """Return which rows are in which cluster, (n_clusters, n), as ones: its product with vectors sums each cluster.
+    """Return an indicator matrix, (n_clusters, n), 1 where a row is in a cluster; times vectors, it sums each cluster.
 
     Examples
     --------

@@ -49,7 +49,7 @@ class TestRefusedInput:
         refused(3, "no such file:", tmp_path / "nowhere.csv", *FAST)
 
     def test_folder(self, refused, tmp_path):
-        refused(3, "is a folder; give one file in it", tmp_path, *FAST)
+        refused(3, "is a folder; pass one file in it", tmp_path, *FAST)
 
     def test_wrong_column_names_those_that_exist(self, refused, file):
         message = "no column 'bodi'; the columns are 'ticket', 'body', 'topic'; did you mean 'body'?"
@@ -57,7 +57,7 @@ class TestRefusedInput:
             refused(3, message, file(HEADER + ROWS), option, "bodi", *FAST)
 
     @pytest.mark.parametrize(
-        ("content", "message"), [("", "is empty"), (" \n\n", "nothing but white space"), (HEADER, "has no rows")]
+        ("content", "message"), [("", "is empty"), (" \n\n", "only white space"), (HEADER, "has no rows")]
     )
     def test_empty_table(self, refused, file, content, message):
         refused(3, message, file(content), *FAST)

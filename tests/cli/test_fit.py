@@ -210,7 +210,7 @@ class TestOutput:
         assert "3 clusters of 30 texts" in answer.out
         assert "ACC 9" in answer.out
         assert "Without a cluster: 1 empty (their rows are in the output)." in answer.err
-        assert f"The run is in {where}; sort new texts with: shoal predict" in answer.err
+        assert f"Saved to {where}. To sort new texts: shoal predict" in answer.err
 
     def test_truncated_texts_are_counted(self, shoal, tmp_path):
         backbone = tiny_backbone(tmp_path / "bert")
@@ -267,9 +267,7 @@ class TestExistingFolder:
         assert (tmp_path / "photos" / "beach.jpg").read_bytes() == b"sand"
         assert tickets.read_text().startswith("ticket,body")
 
-    @pytest.mark.parametrize(
-        ("target", "message"), [("tickets.csv/run", "cannot be written"), (".", "no name of its own")]
-    )
+    @pytest.mark.parametrize(("target", "message"), [("tickets.csv/run", "cannot be written"), (".", "no folder name")])
     def test_impossible_places(self, shoal, tickets, tmp_path, monkeypatch, target, message):
         monkeypatch.chdir(tmp_path)
         answer = shoal("fit", tickets, "--text", "body", *FAST, "--out", target)
@@ -293,4 +291,4 @@ def test_stages_are_kept_when_asked_for(shoal, tickets, tmp_path):
     plain = shoal("fit", tickets, "--text", "body", "--method", "tfidf-kmeans", "--clusters", 3, "--stages",
                   "--out", tmp_path / "run")  # fmt: skip
     assert plain.code == 0
-    assert "no --stages to keep: nothing was trained" in plain.err
+    assert "--stages saved nothing: nothing was trained" in plain.err

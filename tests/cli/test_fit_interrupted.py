@@ -113,7 +113,7 @@ class TestResume:
 
         again = shoal("fit", tickets, *FAST, *options, "--out", tmp_path / "run")
         assert again.code == 7
-        assert f"holds an interrupted run; go on with --resume {tmp_path / 'run'}" in again.err
+        assert f"holds an interrupted run; continue with --resume {tmp_path / 'run'}" in again.err
 
         answer = shoal("fit", "--resume", tmp_path / "run", "--json")
         assert answer.code == 0, answer.err

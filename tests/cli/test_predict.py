@@ -147,17 +147,17 @@ class TestDistrust:
     @pytest.mark.parametrize("name", ["model/heads.safetensors", "clusters.json"])
     def test_a_lost_file(self, shoal, run, tickets, name):
         (run / name).unlink()
-        self.refused(shoal, run, tickets, f"lacks {name}; it is damaged")
+        self.refused(shoal, run, tickets, f"is damaged: {name} is missing")
 
     def test_a_file_slipped_into_the_model(self, shoal, run, tickets):
         (run / "notes.txt").write_text("a note beside the model does no harm")
         assert shoal("predict", run, tickets).code == 0
         (run / "model" / "extra.json").write_text("{}")
-        self.refused(shoal, run, tickets, "extra.json is not of this run")
+        self.refused(shoal, run, tickets, "extra.json is not part of this run")
 
     def test_an_emptied_list_of_files(self, shoal, run, tickets):
         self.change_info(run, files={})
-        self.refused(shoal, run, tickets, "is not of this run")
+        self.refused(shoal, run, tickets, "is not part of this run")
 
     def test_run_json_of_another_run(self, shoal, run, fit, tickets):
         _, other = fit(tickets, "--text", "body", "--clusters", 3, out="other")
@@ -170,7 +170,7 @@ class TestDistrust:
 
     def test_a_path_out_of_the_folder(self, shoal, run, tickets):
         self.change_info(run, files={"../tickets.csv": "0" * 64})
-        self.refused(shoal, run, tickets, "names a file outside the run (../tickets.csv); it is refused")
+        self.refused(shoal, run, tickets, "names a file outside the run (../tickets.csv)")
 
     @pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": "shoal-run"}', "\x00"])
     def test_a_run_json_that_is_none(self, shoal, run, tickets, content):

@@ -65,16 +65,16 @@ class TestFile:
         assert parameters_of({"clusters": 5, "set": {"n_clusters": 4}}) == {"n_clusters": 5}  # the plainer word
 
     def test_unknown_key(self, config):
-        with pytest.raises(ParameterError, match="has the key 'n_clusters'; the keys are text, id, label"):
+        with pytest.raises(ParameterError, match="has an unknown key 'n_clusters'; the keys are text, id, label"):
             read_config(config("n_clusters = 3"))
 
     @pytest.mark.parametrize(
         ("content", "message"),
         [
-            ("clusters = '5'", "clusters = '5' does not work; clusters is a whole number"),
-            ("clusters = true", "clusters = True does not work"),
-            ("method = ['kmeans']", "method is a string"),
-            ("set = 3", "set is a table"),
+            ("clusters = '5'", "clusters = '5' is invalid; clusters must be a whole number"),
+            ("clusters = true", "clusters = True is invalid"),
+            ("method = ['kmeans']", "method must be a string"),
+            ("set = 3", "set must be a table"),
             ("clusters = ", "is not valid TOML"),
         ],
     )

@@ -93,7 +93,7 @@ def test_umap_keeps_separate_groups_apart_and_repeats_its_own_places(groups, reb
     [
         (9, 15, "n_components=9 but UMAP on 10 texts gives 1 to 8"),
         (0, 15, "n_components=0 but UMAP on 10 texts gives 1 to 8"),
-        (2, 1, "n_neighbors=1 but UMAP needs 2 at least"),
+        (2, 1, "n_neighbors=1 but UMAP needs at least 2"),
     ],
 )
 def test_umap_names_what_it_needs(cloud, rng, monkeypatch, n_components, n_neighbors, message):

@@ -33,9 +33,9 @@ def guard():
     [
         ({"empty_clusters": 3}, "clusters ran empty: 0 at the start, 3 now"),
         ({"size_entropy": 0.7}, "uneven: entropy 0.90, now 0.70"),
-        ({"mean_cosine": 0.7}, "fell together: mean cosine 0.20, now 0.70"),
+        ({"mean_cosine": 0.7}, "collapsed: mean cosine 0.20, now 0.70"),
         ({"effective_rank": 4.0}, "lost directions: rank 20.0, now 4.0"),
-        ({"agreement": 0.6}, "torn apart: agreement 0.80, now 0.60"),
+        ({"agreement": 0.6}, "separated: agreement 0.80, now 0.60"),
         ({"mean_cosine": float("nan")}, "vectors are not finite"),
         ({"empty_clusters": 2, "size_entropy": 0.8, "agreement": 0.7, "effective_rank": 10.0}, "^$"),
         ({"agreement": 0.9, "quality": 0.7}, "^$"),

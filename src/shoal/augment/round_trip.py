@@ -57,7 +57,7 @@ class FastTranslateRoundTrip:
 
     @staticmethod
     def _go_round(translator: Any, text: str, n: int) -> list[str]:
-        """Translate one text until it repeats itself or is empty."""
+        """Translate one text to and fro until it repeats itself or is empty."""
         found = [text]
         for _ in range(n):
             there = translator.translate(found[-1], "en-pt")
@@ -71,7 +71,7 @@ class FastTranslateRoundTrip:
 class MarianRoundTrip:
     """Two Marian models, or any other two sequence-to-sequence translators.
 
-    The way out is sampled n times, the way back takes the most likely words.
+    The forward translation is sampled n times; the translation back takes the most likely words.
 
     Parameters
     ----------

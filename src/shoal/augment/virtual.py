@@ -1,4 +1,4 @@
-"""No change of the text at all."""
+"""No change to the text at all."""
 
 from __future__ import annotations
 

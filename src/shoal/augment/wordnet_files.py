@@ -17,7 +17,8 @@ from pathlib import Path
 from shoal.errors import MissingExtraError
 
 _PARTS_OF_SPEECH = ("noun", "verb", "adj", "adv")
-_ADJECTIVE_MARKER = re.compile(r"\((?:a|p|ip)\)$")  # where an adjective may stand, as in "galore(ip)"
+_ADJECTIVE_MARKER = re.compile(r"\((?:a|p|ip)\)$")  # where an adjective may occur, as in "galore(ip)"
+
 
 Folder = Path | zipfile.Path
 

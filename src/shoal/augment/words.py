@@ -53,13 +53,13 @@ def match_case(word: str, like: str) -> str:
 
 
 def splice(text: str, replacements: Mapping[Word, str]) -> str:
-    """Put new words in the place of old ones.
+    """Replace words of a text.
 
     Parameters
     ----------
     text : str
     replacements : mapping of Word to str
-        Words of this text, and what comes in their place.
+        Words of this text, and their replacements.
 
     Returns
     -------

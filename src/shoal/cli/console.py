@@ -18,14 +18,14 @@ EXAMPLE_CHARACTERS = 70
 
 
 def run(app: Callable[[], Any]) -> None:
-    """Run a command line to its end; every error is a sentence and an exit code."""
+    """Run a command line; every error becomes a message and an exit code."""
     try:
         app()
     except ShoalError as error:
         say(str(error), alarm="Error: ")
         sys.exit(error.exit_code)
     except SystemExit as ending:
-        if ending.code == 130:  # typer's word for Ctrl-C
+        if ending.code == 130:  # Ctrl-C in typer
             say("Interrupted.")
         raise
     except Exception as error:

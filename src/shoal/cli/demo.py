@@ -1,4 +1,4 @@
-"""``shoal demo``: a fit on texts that every Python has."""
+"""``shoal demo``: a fit on texts that come with every Python."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def demo(
 ) -> None:
     """Cluster the first sentences of the standard library's docstrings.
 
-    The module of a sentence serves as its class, for the scores only. The sentences are read from the library's source
+    The module of a sentence is its class, for the scores only. The sentences are read from the library's source
     files; nothing is imported or run.
     """
     import polars as pl
@@ -41,9 +41,9 @@ def demo(
 
     texts = standard_library_texts()
     if not texts:
-        raise DataError("this Python has no source files of its standard library; try `shoal fit` on a file.")
+        raise DataError("this Python has no standard library source files; try `shoal fit` on a file.")
     modules = sorted({text.module for text in texts})
-    say(f"{len(texts)} sentences of {len(modules)} modules of Python's standard library; grouping them by meaning …")
+    say(f"{len(texts)} sentences from {len(modules)} modules of Python's standard library; grouping them by meaning …")
     corpus = Corpus.of(pl.DataFrame([asdict(text) for text in texts]), text="text", label="module")
     job = FitJob(
         "Python's standard library", text="text", label="module", method=method, params={"n_clusters": len(modules)}

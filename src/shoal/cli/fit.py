@@ -31,7 +31,7 @@ def fit(
     ),
     text: TextColumn = None,
     id: str | None = typer.Option(None, help="A column with ids."),
-    label: str | None = typer.Option(None, help="A column with known classes, for scores and nothing else."),
+    label: str | None = typer.Option(None, help="A column with known classes, used only for scores."),
     method: str | None = typer.Option(None, help="See `shoal methods`.  [default: shoal]", show_default=False),
     preset: str | None = typer.Option(None, help="A method's named set of parameters."),
     clusters: int | None = typer.Option(None, help="The number of clusters.  [default: 8]", show_default=False),
@@ -67,7 +67,7 @@ def fit(
         ignored = [*flags, *_given(config=config, out=out, overwrite=overwrite or None)]
         if ignored:
             raise ParameterError(
-                f"--resume continues with the options of the start; omit --{', --'.join(ignored)}, or start a new run."
+                f"--resume continues with the original options; omit --{', --'.join(ignored)}, or start a new run."
             )
         result = fitting.resume_fit(resume)
     else:
@@ -77,7 +77,7 @@ def fit(
         result = fitting.start_fit(fitting.FitJob(str(file), **chosen, params=params), out, overwrite=overwrite)
     report(result, as_json=json)
     if not json and resume is None and "n_clusters" not in params:
-        say("No --clusters was given: 8, the default, is a start, not an estimate; try several numbers.")
+        say("No --clusters given: using 8, which is a starting point, not an estimate; try several numbers.")
 
 
 def _given(**options: Any) -> dict[str, Any]:
@@ -97,4 +97,4 @@ def report(result: FitResult, *, as_json: bool) -> None:
         print_scores(result.scores)
     for remark in result.remarks():
         say(remark)
-    say(f"The run is in {result.run}; sort new texts with: shoal predict {result.run} FILE")
+    say(f"Saved to {result.run}. To sort new texts: shoal predict {result.run} FILE")

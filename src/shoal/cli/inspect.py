@@ -1,4 +1,4 @@
-"""``shoal inspect``: how training has moved the texts of a run."""
+"""``shoal inspect``: how training moved the texts of a run."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def inspect(
     run: Path = typer.Argument(..., help="A run folder of `shoal fit`."),
     pairs: bool = typer.Option(False, "--pairs", help="Show the pairs of texts whose cosine training changed most."),
     label: str | None = typer.Option(
-        None, help="A column with known classes, to tell good moves from bad; by default that of the run."
+        None, help="A column with known classes, to tell good moves from bad; default: the run's."
     ),
     top: int = typer.Option(5, min=1, help="How many pairs of each kind."),
     json: Json = False,
 ) -> None:
     """Show pairs of texts that training moved together, moved apart, or left close.
 
-    The cosines are those of the untrained and of the trained encoder; for DEC, IDEC, DCN and AE + k-means those of the
+    The cosines are those of the encoder before and after training; for DEC, IDEC, DCN and AE + k-means, those of the
     network's input and of its code. With classes there are five kinds of pairs, as in table 5 of ClusterBERT, otherwise
-    three. All pairs of up to 10,000 distinct texts are compared; of more texts, a fixed random sample of 10,000.
+    three. All pairs of up to 10,000 distinct texts are compared; for more texts, a fixed random sample of 10,000.
     """
     if not pairs:
-        raise typer.BadParameter("nothing was asked for; pass --pairs.")
+        raise typer.BadParameter("nothing to show; pass --pairs.")
     from shoal.cli.console import print_json, say
     from shoal.methods.persistence import load
     from shoal.metrics import moved_pairs
@@ -66,7 +66,7 @@ def inspect(
         return
     _print(found)
     if not trained:
-        say(f"This run of {type(model).__name__} trained no encoder: nothing has moved.")
+        say(f"This run of {type(model).__name__} trained no encoder: nothing moved.")
     sample = "" if compared == len(texts) else f", a sample of {len(texts)}"
     say(f"All pairs of {compared} distinct texts were compared{sample}.")
 

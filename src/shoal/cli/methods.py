@@ -36,7 +36,7 @@ def methods(
     ]
     print_table("Methods", ["name", "what it does", "from", "presets"], rows)
     if name is None:
-        say("* the default. For the parameters of a method: shoal methods NAME")
+        say("* the default. Parameters of a method: shoal methods NAME")
         return
     method = chosen[name]
     declared = parameters_of(method.estimator)
@@ -47,7 +47,7 @@ def methods(
 
 
 def _as_json(method: Any) -> dict[str, Any]:
-    """Return what ``--json`` prints of a method."""
+    """Return what ``--json`` prints for a method."""
     presets = {preset: dict(values) for preset, values in method.presets.items()}
     facts = {"summary": method.summary, "source": method.source}
     return {**facts, "parameters": method.defaults(), "presets": presets}

@@ -21,7 +21,7 @@ Examples:
 def predict(
     run: Path = typer.Argument(..., help="A run folder of `shoal fit`, or a saved model's folder."),
     file: str = typer.Argument(..., help="The new texts; the same formats as `shoal fit`, - for standard input."),
-    text: str | None = typer.Option(None, help="The column with the texts; by default that of the fit."),
+    text: str | None = typer.Option(None, help="The column with the texts; default: the one used in the fit."),
     vectors: Path | None = typer.Option(None, help="A .npy file, one vector per text, for a run fitted on vectors."),
     encoding: Encoding = None,
     format: Format = None,
@@ -61,13 +61,13 @@ def predict(
 
 
 def _fitted_column(run: Path, columns: list[str]) -> str | None:
-    """Return the text column of the fit, if the new table has one of that name."""
+    """Return the text column used in the fit, if the new table has a column of that name."""
     import contextlib
 
     from shoal.errors import RunFolderError
     from shoal.run_folder import RunFolder
 
-    with contextlib.suppress(RunFolderError, LookupError, TypeError):  # a model folder without its run has no column
+    with contextlib.suppress(RunFolderError, LookupError, TypeError):  # a model folder outside a run records no column
         column = RunFolder(run).read_info()["data"]["text_column"]
         return str(column) if column in columns else None
     return None

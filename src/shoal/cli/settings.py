@@ -24,8 +24,8 @@ _PARAMETERS = {"clusters": "n_clusters", "backbone": "backbone", "seed": "random
 def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
     """Turn ``name=value`` strings into parameters.
 
-    A value is read as TOML where that works (numbers, ``true``, lists, quoted strings), ``none`` is None, and
-    anything else is a string.
+    A value is parsed as TOML if possible (numbers, ``true``, lists, quoted strings), ``none`` is None, and anything
+    else is a string.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def _value(text: str) -> Any:
 
 
 def read_config(file: Path | None) -> dict[str, Any]:
-    """Read a configuration file: the long options' names as keys, parameters under ``[set]``."""
+    """Read a configuration file: the names of long options as keys, parameters under ``[set]``."""
     if file is None:
         return {}
     try:
@@ -64,15 +64,15 @@ def read_config(file: Path | None) -> dict[str, Any]:
         raise ParameterError(f"--config {file} is not valid TOML ({reason}).") from reason
     for key, value in content.items():
         if key not in FILE_KEYS:
-            raise ParameterError(f"--config {file} has the key {key!r}; the keys are {', '.join(FILE_KEYS)}.")
+            raise ParameterError(f"--config {file} has an unknown key {key!r}; the keys are {', '.join(FILE_KEYS)}.")
         if type(value) is not FILE_KEYS[key]:
             kind = {str: "a string", int: "a whole number", dict: "a table, [set]"}[FILE_KEYS[key]]
-            raise ParameterError(f"--config {file}: {key} = {value!r} does not work; {key} is {kind}.")
+            raise ParameterError(f"--config {file}: {key} = {value!r} is invalid; {key} must be {kind}.")
     return content
 
 
 def parameters_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the method's parameters among flags, or among the keys of a file.
+    """Return the method's parameters from flags, or from the keys of a file.
 
     Examples
     --------

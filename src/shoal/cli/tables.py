@@ -1,4 +1,4 @@
-"""What the commands that read and write tables share: their options, and where a result goes."""
+"""Shared by the commands that read and write tables: their options, and where a result goes."""
 
 from __future__ import annotations
 

@@ -16,37 +16,37 @@ from shoal.clusterers.linkage import MOST_TEXTS
 from shoal.errors import ParameterError
 from shoal.vectors import BLOCK_ROWS, Vectors, cluster_means
 
-# Groups that stand for the rows when these are too many: a tenth of the limit links in seconds, and is still
-# hundreds of groups for each of a few clusters. Many clusters get ten each at least.
+# Groups that stand for the rows when there are too many rows: a tenth of the limit links in seconds, and is still
+# hundreds of groups per cluster if clusters are few. If they are many, each gets at least ten.
 GROUPS_SHARE = 10
-# The groups are only to be small, not optimal: a random start and a few passes do.
+# The groups need only be small, not optimal: a random start and a few passes are enough.
 GROUPING_ITERATIONS = 5
 
 
 def average_linkage_labels(
     vectors: Vectors, n_clusters: int, max_rows: int = MOST_TEXTS, seed: int = 0
 ) -> NDArray[np.int64]:
-    """Merge the two clusters of the least mean cosine distance until ``n_clusters`` are left.
+    """Merge the two clusters with the smallest mean cosine distance until ``n_clusters`` are left.
 
-    Up to ``max_rows`` it is exact, with 16 bytes for each pair of rows (7 GB for 30,000). Beyond, k-means first
-    makes small groups, and the groups are merged by the same rule: the mean of 1 - x·y over all pairs of two
-    groups is 1 minus the product of their means, so only the rows inside one group are taken as given.
+    Up to ``max_rows`` it is exact, with 16 bytes for each pair of rows (7 GB for 30,000). Beyond that, k-means first
+    makes small groups, which are merged by the same rule: the mean of 1 - x·y over all pairs from two groups is
+    1 minus the product of their means, so only the grouping itself is approximate.
 
     Parameters
     ----------
     vectors : ndarray of shape (n, d)
         Rows of length one.
     n_clusters : int
-        The number of clusters, exactly; n at most.
+        The exact number of clusters; at most n.
     max_rows : int, default=30_000
-        The most rows whose pairs are all held in memory.
+        The most rows for which all pairs are held in memory.
     seed : int, default=0
-        Draws the groups' starts; without effect up to ``max_rows``.
+        Draws the starts of the groups; no effect up to ``max_rows``.
 
     Returns
     -------
     ndarray of shape (n,)
-        Labels 0, 1, … in the order of first appearance.
+        Labels 0, 1, … in order of first appearance.
 
     Examples
     --------
@@ -68,13 +68,13 @@ def average_linkage_labels(
         sizes = np.bincount(groups)
         return _in_order(_link_groups(cluster_means(vectors, groups, len(sizes)), sizes, n_clusters)[groups])
     merges = linkage(_condensed_distances(vectors), method="average")[: len(vectors) - n_clusters, :2].astype(np.int64)
-    # Merge i makes node n + i out of two earlier nodes. The lowest n - K leave K clusters, even where heights tie.
+    # Merge i makes node n + i from two earlier nodes. The lowest n - K merges leave K clusters, even with tied heights.
     made = len(vectors) + np.arange(len(merges))
     return _in_order(_components(merges.ravel(), np.repeat(made, 2), len(vectors) + len(merges))[: len(vectors)])
 
 
 def _condensed_distances(vectors: Vectors) -> NDArray[np.float64]:
-    """Return 1 - x·y of all pairs of rows, as scipy orders them."""
+    """Return 1 - x·y for all pairs of rows, in scipy's order."""
     n_rows = len(vectors)
     condensed = np.empty(n_rows * (n_rows - 1) // 2)
     place = 0
@@ -88,16 +88,16 @@ def _condensed_distances(vectors: Vectors) -> NDArray[np.float64]:
 
 
 def _group(vectors: Vectors, n_groups: int, seed: int) -> NDArray[np.int64]:
-    """Cut the rows into many small groups, numbered without gaps."""
-    # scikit-learn's, because it labels chunk by chunk: rows times groups would not fit in memory.
+    """Split the rows into many small groups, numbered without gaps."""
+    # scikit-learn's k-means, because it labels in chunks: rows times groups would not fit in memory.
     model = KMeans(n_groups, init="random", n_init=1, max_iter=GROUPING_ITERATIONS, random_state=seed)
-    with warnings.catch_warnings():  # fewer distinct rows than groups: there are fewer groups then
+    with warnings.catch_warnings():  # fewer distinct rows than groups: fewer groups are made
         warnings.simplefilter("ignore", ConvergenceWarning)
         return np.unique(model.fit_predict(vectors), return_inverse=True)[1]
 
 
 def _link_groups(means: Vectors, sizes: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:
-    """Average linkage of groups that have sizes, by nearest-neighbour chains (Murtagh 1983); scipy's has none."""
+    """Average linkage of groups with sizes, by nearest-neighbour chains (Murtagh 1983); scipy's takes no sizes."""
     distances = np.maximum(1 - means.astype(np.float64) @ means.T.astype(np.float64), 0)
     np.fill_diagonal(distances, np.inf)
     weights = sizes.astype(np.float64)
@@ -113,7 +113,7 @@ def _link_groups(means: Vectors, sizes: NDArray[np.int64], n_clusters: int) -> N
         if len(chain) < 2 or distances[tip, near] < distances[tip, chain[-2]]:
             chain.append(near)
             continue
-        gone, kept = chain.pop(), chain.pop()  # each the other's nearest
+        gone, kept = chain.pop(), chain.pop()  # nearest to each other
         heights.append(distances[gone, kept])
         left.append(gone)
         right.append(kept)
@@ -127,7 +127,7 @@ def _link_groups(means: Vectors, sizes: NDArray[np.int64], n_clusters: int) -> N
 
 
 def _components(left: NDArray[np.int64], right: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
-    """Find the connected parts of a graph that is given by its edges."""
+    """Find the connected components of a graph given by its edges."""
     edges = csr_matrix((np.ones(len(left), np.int8), (left, right)), shape=(n_nodes, n_nodes))
     parts: NDArray[np.int64] = connected_components(edges, directed=False)[1].astype(np.int64)
     return parts

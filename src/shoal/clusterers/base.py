@@ -13,10 +13,10 @@ State = dict[str, NDArray[np.generic]]
 
 
 class Clusterer(Protocol):
-    """A partition of a vector space that was learnt from vectors.
+    """A partition of a vector space, learnt from vectors.
 
-    ``scores`` is a pure function of one row: the cluster of a text is the arg max of its scores and the
-    probabilities are their softmax, so that the texts it was fitted on and texts never seen take the same way.
+    ``scores`` is a pure function of one row: the cluster of a text is the arg max of its scores, the probabilities
+    are their softmax, and fitted texts and new texts follow the same rule.
     """
 
     kind: ClassVar[str]
@@ -24,11 +24,11 @@ class Clusterer(Protocol):
     n_iter: int
 
     def scores(self, vectors: Vectors) -> NDArray[np.float64]:
-        """Return a log-score for each row and cluster, (n, n_clusters)."""
+        """Return a log-score per row and cluster, (n, n_clusters)."""
 
     def state(self) -> State:
-        """Return the arrays that make it up, for safetensors."""
+        """Return its arrays, for safetensors."""
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Build it again from :meth:`state`."""
+        """Rebuild it from :meth:`state`."""

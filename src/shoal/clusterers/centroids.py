@@ -13,14 +13,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from shoal.clusterers.base import State
 from shoal.progress import progress
-from shoal.vectors import Vectors, membership, squared_distances
+from shoal.vectors import Vectors, membership, squared_distances, unit_rows
 
-# The softmax over clusters uses a tenth of the mean squared distance to the own centre as its unit. On unit
-# vectors whose cosine to their centre is about one half that is softmax(20 cos), the temperature with which
-# the built-in encoder was trained.
+# The softmax over clusters uses a tenth of the mean squared distance to the nearest centre as its unit. On unit
+# vectors whose cosine to their centre is about one half, that is softmax(20 cos), the temperature of the built-in
+# encoder's training.
 BANDWIDTH_SHARE = 0.1
 MINIBATCH_SIZE = 4096
-# Below this share of values that are not zero, rows are handed on in sparse form.
+# Below this share of non-zero values, rows are passed on in sparse form.
 SPARSE = 0.1
 
 
@@ -32,11 +32,11 @@ class Centroids:
     centers : ndarray of shape (n_clusters, d)
         The centres; unit vectors if ``spherical``.
     bandwidth : float
-        Squared distance that counts as one unit of score.
+        The squared distance that is one unit of score.
     spherical : bool
-        Rows are scaled to length one before they are compared.
+        Whether rows are scaled to length one before they are compared.
     n_iter : int, default=1
-        How many iterations it took to find them.
+        Number of iterations it took to find the centres.
     """
 
     kind: ClassVar[str] = "centroids"
@@ -49,7 +49,7 @@ class Centroids:
 
     @classmethod
     def around(cls, centers: Vectors, vectors: Vectors, n_iter: int = 1) -> Centroids:
-        """Take centres as they are; the bandwidth is a tenth of the vectors' mean squared distance to them."""
+        """Use these centres; the bandwidth is a tenth of the vectors' mean squared distance to them."""
         return cls(centers, _bandwidth(vectors, centers), spherical=False, n_iter=n_iter)
 
     def scores(self, vectors: Vectors) -> NDArray[np.float64]:
@@ -58,7 +58,7 @@ class Centroids:
         return -squared_distances(points, self.centers) / self.bandwidth
 
     def state(self) -> State:
-        """Return centres, bandwidth and geometry."""
+        """Return centres, bandwidth and metric."""
         return {
             "centers": self.centers,
             "bandwidth": np.array([self.bandwidth]),
@@ -67,21 +67,9 @@ class Centroids:
 
     @classmethod
     def from_state(cls, state: State) -> Centroids:
-        """Build it again."""
+        """Rebuild it from :meth:`state`."""
         centers = np.asarray(state["centers"], dtype=np.float32)
         return cls(centers, float(state["bandwidth"][0]), bool(state["spherical"][0]))
-
-
-def unit_rows(vectors: Vectors) -> Vectors:
-    """Scale every row to length one; a zero row stays zero.
-
-    Examples
-    --------
-    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
-    [[0.6, 0.8], [0.0, 0.0]]
-    """
-    unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    return unit
 
 
 def fit_kmeans(
@@ -102,7 +90,7 @@ def fit_minibatch_kmeans(
 
 def _from_sklearn(model: KMeans | MiniBatchKMeans, vectors: Vectors) -> Centroids:
     """Fit and keep the centres."""
-    with warnings.catch_warnings():  # fewer distinct points than clusters is checked, and said, by the caller
+    with warnings.catch_warnings():  # the caller checks for fewer distinct points than clusters
         warnings.simplefilter("ignore", ConvergenceWarning)
         # Word counts are nearly all zeros: scikit-learn's sparse form gives the same centres many times faster.
         model.fit(csr_matrix(vectors) if np.count_nonzero(vectors) < SPARSE * vectors.size else vectors)
@@ -115,7 +103,7 @@ def fit_spherical_kmeans(
 ) -> Centroids:
     """k-means by cosine (Dhillon and Modha 2001): unit vectors, unit centres; the best of ``n_init`` starts."""
     points = np.ascontiguousarray(unit_rows(vectors), dtype=np.float32)
-    # A zero row has no direction: it moves no mean, and as a centre it would attract nothing.
+    # A zero row has no direction: it moves no mean, and would attract nothing as a centre.
     directed = points[points.any(axis=1)]
     points = directed if len(directed) >= n_clusters else points
     best, best_cohesion, best_n_iter = points[:n_clusters], -np.inf, 1
@@ -132,7 +120,7 @@ def fit_spherical_kmeans(
 
 
 def _spherical_lloyd(points: Vectors, centers: Vectors, max_iter: int) -> tuple[Vectors, float, int]:
-    """Alternate assignment and mean direction until no label moves; return centres, mean cosine, iterations."""
+    """Alternate assignment and mean direction until no label changes; return centres, mean cosine, iterations."""
     labels = np.full(len(points), -1)
     iteration = 0
     while iteration < max_iter:

@@ -1,4 +1,4 @@
-"""Clusters as linear heads, one for each part of a row, that decide together."""
+"""Clusters as linear heads, one per part of a row, whose log-probabilities are averaged."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from shoal.vectors import Vectors
 
 
 class Heads:
-    """A partition by softmax heads over parts that stand side by side in a row.
+    """A partition by softmax heads, each on its own columns of a row.
 
     Parameters
     ----------
     heads : sequence of SoftmaxHead
-        One for each part, in the order of the columns.
+        One per part, in the order of the columns.
     centers : ndarray of shape (n_clusters, d)
-        Mean of each cluster's rows, d the width of all parts together.
+        Mean of each cluster's rows; d is the width of all parts together.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Heads:
 
     @classmethod
     def from_state(cls, state: State) -> Heads:
-        """Undo :meth:`state`."""
+        """Rebuild it from :meth:`state`."""
         arrays = {name: np.asarray(array, dtype=np.float32) for name, array in state.items()}
         n_heads = sum(name.startswith("weights_") for name in arrays)
         heads = [SoftmaxHead(arrays[f"weights_{number}"], arrays[f"bias_{number}"]) for number in range(n_heads)]
@@ -59,7 +59,7 @@ class Heads:
 
 
 def mean_log_probabilities(heads: Sequence[SoftmaxHead], parts: Sequence[Vectors]) -> Vectors:
-    """Return what the heads say together: the mean of their log-probabilities, one head per part of the row."""
+    """Return the mean of the heads' log-probabilities, one head per part of the row."""
     total: Vectors = np.mean(
         [head.log_probabilities(part) for head, part in zip(heads, parts, strict=True)], axis=0, dtype=np.float32
     )

@@ -1,4 +1,4 @@
-"""Agglomerative clustering, with a rule for texts that come later."""
+"""Agglomerative clustering, with a rule for new texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shoal.clusterers.centroids import BANDWIDTH_SHARE
 from shoal.errors import DataError
 from shoal.vectors import BLOCK_ROWS, Vectors, cluster_means, squared_distances
 
-# All pairs are held at once: eight bytes for each of n(n - 1)/2.
+# All pairs are held in memory: eight bytes for each of n(n - 1)/2.
 MOST_TEXTS = 30_000
 LINKAGES = ("average", "ward", "complete", "single")
 
@@ -21,8 +21,8 @@ LINKAGES = ("average", "ward", "complete", "single")
 class Linkage:
     """A partition by the nearest member.
 
-    A linkage has no centre that would repeat its own labels, so a text belongs to the cluster of its nearest
-    neighbour among the texts it was built from; each of those is its own nearest neighbour.
+    Centres would not reproduce the labels of a linkage, so a text belongs to the cluster of its nearest neighbour
+    among the fitted texts; each fitted text is its own nearest neighbour.
     """
 
     kind: ClassVar[str] = "linkage"
@@ -50,7 +50,7 @@ class Linkage:
 
     @classmethod
     def from_state(cls, state: State) -> Linkage:
-        """Build it again."""
+        """Rebuild it from :meth:`state`."""
         members, labels = np.asarray(state["members"], np.float32), np.asarray(state["labels"], np.int64)
         return cls(members, labels, float(state["bandwidth"][0]))
 
@@ -61,11 +61,11 @@ def fit_linkage(vectors: Vectors, n_clusters: int, *, linkage: str = "average") 
     Raises
     ------
     DataError
-        If there are too many vectors for all their pairs.
+        If there are too many vectors to hold all pairs.
     """
     if len(vectors) > MOST_TEXTS:
         raise DataError(
-            f"clusterer='agglomerative' with {len(vectors)} texts needs all their pairs in memory; "
+            f"clusterer='agglomerative' with {len(vectors)} texts needs all pairs in memory; "
             f"the limit is {MOST_TEXTS}: pass clusterer='spherical-kmeans'."
         )
     labels = np.zeros(len(vectors), dtype=np.int64)

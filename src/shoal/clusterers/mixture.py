@@ -17,7 +17,7 @@ from shoal.vectors import Vectors
 class Mixture:
     """Gaussians with diagonal covariances; scores are log joint probabilities, so their softmax is the posterior.
 
-    Diagonal, because a full covariance of a sentence vector has more entries than a corpus has texts.
+    Diagonal, because a full covariance of sentence vectors has more entries than a corpus has texts.
     """
 
     kind: ClassVar[str] = "mixture"
@@ -29,7 +29,7 @@ class Mixture:
         self.n_iter = 1
 
     def scores(self, vectors: Vectors) -> NDArray[np.float64]:
-        """Return log weight + log density for each row and component."""
+        """Return log weight + log density per row and component."""
         precision = 1 / self.variances.astype(np.float64)
         points, means = vectors.astype(np.float64), self.centers.astype(np.float64)
         squares = (points**2) @ precision.T - 2 * points @ (means * precision).T + (means**2 * precision).sum(axis=1)
@@ -43,7 +43,7 @@ class Mixture:
 
     @classmethod
     def from_state(cls, state: State) -> Mixture:
-        """Build it again."""
+        """Rebuild it from :meth:`state`."""
         means, variances = (np.asarray(state[name], dtype=np.float32) for name in ("centers", "variances"))
         return cls(means, variances, np.asarray(state["weights"], dtype=np.float64))
 
@@ -55,7 +55,7 @@ def fit_mixture(
     model = GaussianMixture(n_clusters, covariance_type="diag", n_init=n_init, max_iter=max_iter, random_state=rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        # scikit-learn refuses a single text; the same twice has the same mean
+        # scikit-learn refuses a single text; the same text twice has the same mean
         model.fit(np.repeat(vectors, 2 if len(vectors) == 1 else 1, axis=0).astype(np.float64))
     mixture = Mixture(model.means_.astype(np.float32), model.covariances_.astype(np.float32), model.weights_)
     mixture.n_iter = int(model.n_iter_)

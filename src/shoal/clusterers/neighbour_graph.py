@@ -13,20 +13,20 @@ from shoal.errors import DataError
 from shoal.progress import progress
 from shoal.vectors import Vectors, unit_rows
 
-# Cosines held at once: 64 MB, and about twice that while the best are picked out.
+# Cosines held at once: 64 MB, and about twice that while the largest are selected.
 BLOCK_ENTRIES = 2**24
 
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """The nearest rows of every row, the nearest first.
+    """The nearest rows of every row, nearest first.
 
     Parameters
     ----------
     indices : ndarray of shape (n, k)
-        Which rows they are.
+        Their row numbers.
     cosines : ndarray of shape (n, k)
-        How near they are.
+        Their cosines.
     """
 
     indices: NDArray[np.int64]
@@ -36,14 +36,14 @@ class Neighbourhood:
 def nearest_neighbours(vectors: Vectors | csr_matrix, k: int, block_rows: int | None = None) -> Neighbourhood:
     """Find the ``k`` nearest rows of every row by cosine; exact, time grows with n², memory only with n.
 
-    Among rows at the same cosine, to the last bit, the lower index comes first. A zero row has cosine 0 to all.
+    Among rows with exactly equal cosines, the lower index comes first. A zero row has cosine 0 to all.
 
     Parameters
     ----------
     vectors : ndarray or csr_matrix of shape (n, d)
         Rows of length one, or zero rows.
     k : int
-        How many neighbours; n - 1 if that is less. A row is no neighbour of itself.
+        Number of neighbours; at most n - 1. A row is not its own neighbour.
     block_rows : int, optional
         Rows compared with all others at a time; by default as many as give 2²⁴ cosines.
 
@@ -68,7 +68,7 @@ def nearest_neighbours(vectors: Vectors | csr_matrix, k: int, block_rows: int | 
     with progress("Neighbours", n_rows) as bar:
         for first in range(0, n_rows, step):
             cosines = rows[first : first + step] @ columns
-            # Sparse rows share a word with many others: the product is dense enough to be handled as such.
+            # Sparse rows share a word with many others: the product is dense enough to treat as dense.
             cosines = cosines.toarray() if issparse(cosines) else cosines
             own = np.arange(len(cosines))
             cosines[own, first + own] = -np.inf
@@ -79,11 +79,11 @@ def nearest_neighbours(vectors: Vectors | csr_matrix, k: int, block_rows: int | 
 
 
 def _largest(values: Vectors, k: int) -> tuple[NDArray[np.int64], Vectors]:
-    """Return the columns and values of each row's ``k`` largest, the largest and then the leftmost first."""
+    """Return the columns and values of each row's ``k`` largest, largest first; ties by column."""
     border = np.partition(values, -k, axis=1)[:, -k, None]
     chosen = values >= border
     tied = np.flatnonzero(chosen.sum(axis=1) > k)
-    if len(tied):  # too many at the border itself: the leftmost of them
+    if len(tied):  # more ties at the k-th value than places: keep the leftmost
         above, at = values[tied] > border[tied], values[tied] == border[tied]
         chosen[tied] = above | (at & (at.cumsum(axis=1) <= k - above.sum(axis=1, keepdims=True)))
     columns = np.nonzero(chosen)[1].reshape(-1, k)
@@ -93,15 +93,15 @@ def _largest(values: Vectors, k: int) -> tuple[NDArray[np.int64], Vectors]:
 
 
 def graph_of(*neighbourhoods: Neighbourhood) -> csr_matrix:
-    """Join neighbourhoods of the same rows in one weighted graph.
+    """Join neighbourhoods of the same rows into one weighted graph.
 
-    An edge weighs its cosine, or nothing if that is negative, summed over the neighbourhoods; of its two
-    directions the heavier counts, so that a neighbour on one side is enough.
+    An edge's weight is its cosine, or zero if that is negative, summed over the neighbourhoods. The larger of the two
+    directions counts, so one row being a neighbour of the other is enough.
 
     Parameters
     ----------
     *neighbourhoods : Neighbourhood
-        One for each view of the n rows.
+        One per kind of features of the n rows.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def graph_of(*neighbourhoods: Neighbourhood) -> csr_matrix:
     """
     shapes = [neighbourhood.indices.shape[0] for neighbourhood in neighbourhoods]
     if len(set(shapes)) != 1:
-        raise DataError(f"the neighbourhoods have {shapes} rows; pass one or more of the same rows.")
+        raise DataError(f"the neighbourhoods have {shapes} rows; pass one or more over the same rows.")
     n_rows = shapes[0]
     directed = csr_matrix((n_rows, n_rows), dtype=np.float32)
     for neighbourhood in neighbourhoods:
@@ -134,7 +134,7 @@ def smoothing_matrix(graph: csr_matrix) -> csr_matrix:
     Parameters
     ----------
     graph : csr_matrix of shape (n, n)
-        Symmetric, weights of at least 0.
+        Symmetric, weights >= 0.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def smoothing_matrix(graph: csr_matrix) -> csr_matrix:
 
 
 def smoothed(vectors: Vectors, matrix: csr_matrix, steps: int = 2, strength: float = 1.0) -> Vectors:
-    """Move every row towards its neighbours: l2(x + strength · l2(Aˢ x)), l2 the scaling of rows to length one.
+    """Move every row towards its neighbours: l2(x + strength · l2(Aˢ x)), where l2 scales rows to length one.
 
     Parameters
     ----------
@@ -161,10 +161,10 @@ def smoothed(vectors: Vectors, matrix: csr_matrix, steps: int = 2, strength: flo
     matrix : csr_matrix of shape (n, n)
         A, from :func:`smoothing_matrix`.
     steps : int, default=2
-        s, how far influence travels: two steps reach the neighbours' neighbours; from ten on, distant clusters
+        s, how far influence travels: two steps reach the neighbours' neighbours; from about ten, distant clusters
         blur into each other.
     strength : float, default=1.0
-        Weight of the neighbours against the row itself; 0 leaves it alone.
+        Weight of the neighbours against the row itself; 0 leaves the rows unchanged.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Fewer dimensions before clustering: PCA and UMAP, each a pure function of one row once fitted."""
+"""Fewer dimensions before clustering: PCA and UMAP; once fitted, each is a pure function of one row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shoal.vectors import BLOCK_ROWS, Vectors, squared_distances
 
 
 class Reducer(Protocol):
-    """A map to fewer dimensions that was learnt from vectors."""
+    """A map to fewer dimensions, learnt from vectors."""
 
     kind: ClassVar[str]
 
@@ -22,11 +22,11 @@ class Reducer(Protocol):
         """Return the rows in the reduced space."""
 
     def state(self) -> State:
-        """Return the arrays that make it up, for safetensors."""
+        """Return its arrays, for safetensors."""
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Build it again from :meth:`state`."""
+        """Rebuild it from its arrays."""
 
 
 class Projection:
@@ -48,16 +48,16 @@ class Projection:
 
     @classmethod
     def from_state(cls, state: State) -> Projection:
-        """Build it again."""
+        """Rebuild it from :meth:`state`."""
         return cls(np.asarray(state["mean"], np.float32), np.asarray(state["components"], np.float32))
 
 
 class Neighbours:
-    """A map known at some points, carried to others by their nearest neighbours.
+    """A map known at some points, extended to others by their nearest neighbours.
 
-    UMAP's own ``transform`` runs a stochastic descent whose outcome depends on which texts come together. Here a
-    row goes to the average of its nearest points' places, weighted by 1/d⁴: a known point goes where it was put,
-    a new one between its neighbours, whatever else is asked at the same time.
+    UMAP's own ``transform`` runs a stochastic descent whose result depends on which texts are passed together. Here
+    a row maps to the mean of its nearest points' positions, weighted by 1/d⁴: a known point keeps its position, a
+    new one falls between its neighbours, whatever other rows are passed with it.
     """
 
     kind: ClassVar[str] = "neighbours"
@@ -73,12 +73,12 @@ class Neighbours:
         return np.concatenate(blocks)
 
     def _carry(self, vectors: Vectors) -> Vectors:
-        """Place one block of rows."""
+        """Map one block of rows."""
         distances = squared_distances(vectors, self.points)
         count = min(self.n_neighbors, len(self.points))
         nearest = np.argpartition(distances, count - 1, axis=1)[:, :count]
         squared = np.take_along_axis(distances, nearest, axis=1)
-        # The floor makes a known point's own place weigh all; it is relative, for vectors of any scale.
+        # The floor gives a known point's own position all the weight; it is relative, for vectors of any scale.
         floor = np.maximum(1e-6 * squared.max(axis=1, keepdims=True), 1e-100)
         weights = 1 / np.maximum(squared, floor) ** 2
         weights /= weights.sum(axis=1, keepdims=True)
@@ -91,7 +91,7 @@ class Neighbours:
 
     @classmethod
     def from_state(cls, state: State) -> Neighbours:
-        """Build it again."""
+        """Rebuild it from :meth:`state`."""
         points, places = (np.asarray(state[name], np.float32) for name in ("points", "places"))
         return cls(points, places, int(state["n_neighbors"][0]))
 
@@ -105,7 +105,7 @@ def fit_pca(vectors: Vectors, n_components: int, rng: np.random.RandomState) -> 
             f"1 to {most}; pass a value in that range."
         )
     model = PCA(n_components, random_state=rng).fit(vectors)
-    # contiguous, because safetensors would write the rows of another layout in the wrong order
+    # contiguous, because safetensors would write rows of any other layout in the wrong order
     return Projection(model.mean_.astype(np.float32), np.ascontiguousarray(model.components_, dtype=np.float32))
 
 
@@ -117,7 +117,7 @@ def fit_umap(vectors: Vectors, n_components: int, rng: np.random.RandomState, *,
     except ImportError as reason:
         raise MissingExtraError("reducer='umap'", "umap") from reason
     if n_neighbors < 2:
-        raise ParameterError(f"n_neighbors={n_neighbors} but UMAP needs 2 at least; pass n_neighbors >= 2.")
+        raise ParameterError(f"n_neighbors={n_neighbors} but UMAP needs at least 2; pass n_neighbors >= 2.")
     if not 1 <= n_components <= len(vectors) - 2:  # UMAP's spectral start needs more points than dimensions
         raise ParameterError(
             f"n_components={n_components} but UMAP on {len(vectors)} texts gives 1 to {len(vectors) - 2}; "
@@ -129,5 +129,5 @@ def fit_umap(vectors: Vectors, n_components: int, rng: np.random.RandomState, *,
     try:
         places = np.asarray(model.fit_transform(vectors), dtype=np.float32)
     finally:
-        torch.set_num_threads(threads)  # numba sets the number for all that computes with OpenMP
+        torch.set_num_threads(threads)  # numba sets the number for everything that uses OpenMP
     return Neighbours(vectors, places, n_neighbors)

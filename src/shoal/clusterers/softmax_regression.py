@@ -12,21 +12,21 @@ from scipy.special import log_softmax, softmax
 from shoal.errors import DataError, ParameterError
 from shoal.vectors import Vectors
 
-# Adam (Kingma and Ba 2015) with its published moments. Full batches have no noise, so the step may be long.
+# Adam (Kingma and Ba 2015) with its published moments. Full batches have no noise, so the step may be large.
 LEARNING_RATE = 0.05
 FIRST_MOMENT, SECOND_MOMENT, EPSILON = 0.9, 0.999, 1e-8
 
 
 @dataclass(frozen=True)
 class SoftmaxHead:
-    """Cluster probabilities that are a softmax of a linear map.
+    """Cluster probabilities as a softmax of a linear map.
 
     Parameters
     ----------
     weights : ndarray of shape (d, n_clusters)
-        Of the vectors as they come: the scale used in fitting is part of them.
+        Apply to unscaled vectors: the scale used in fitting is included.
     bias : ndarray of shape (n_clusters,)
-        Of the clusters.
+        One per cluster.
     """
 
     weights: Vectors
@@ -58,15 +58,15 @@ def fit_softmax(
     n_clusters : int
         The number of clusters.
     scale : float, default=10.0
-        Length of the rows while fitting: coordinates of unit vectors are small, and the head would need
-        weights that weight decay and few iterations do not allow.
+        Length of the rows while fitting: coordinates of unit vectors are small, and the head would need weights
+        too large for weight decay and few iterations.
     weight_decay : float, default=1e-4
         Half the squared weights times this are added to the loss.
     n_iter : int, default=60
-        Full-batch steps of Adam. Few on purpose: labels that came from a clustering are partly wrong, and a
-        head that is stopped early does not learn those by heart.
+        Full-batch steps of Adam. Few on purpose: labels from a clustering are partly wrong, and a head that stops
+        early does not memorise the wrong ones.
     max_rows : int, default=30_000
-        Of more rows a fixed random part is used, the clusters in it as equal in number as they can be.
+        If there are more rows, a fixed random sample is used, as balanced between clusters as possible.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def fit_softmax(
 
 
 def _check(vectors: Vectors, targets: NDArray[Any], n_clusters: int) -> None:
-    """Refuse targets that do not fit the vectors or the clusters."""
+    """Refuse targets that do not match the vectors or the clusters."""
     if targets.shape not in ((len(vectors),), (len(vectors), n_clusters)):
         raise DataError(
             f"targets has shape {targets.shape} for {len(vectors)} vectors and n_clusters={n_clusters}; "
@@ -110,7 +110,7 @@ def _check(vectors: Vectors, targets: NDArray[Any], n_clusters: int) -> None:
 
 
 def _balanced(labels: NDArray[np.int64], max_rows: int) -> NDArray[np.int64]:
-    """Draw rows so that every cluster gives equally many, or all it has; in ascending order."""
+    """Draw equally many rows from every cluster, or all it has; in ascending order."""
     shuffled = np.random.default_rng(0).permutation(len(labels))
     order = shuffled[np.argsort(labels[shuffled], kind="stable")]
     counts = np.bincount(labels)

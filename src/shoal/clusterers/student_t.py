@@ -1,4 +1,4 @@
-"""Clusters under Student's t kernel: the head of DEC, SCCL and their kin, once training is done."""
+"""Clusters under Student's t kernel: the head of DEC, SCCL and related methods after training."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class StudentT:
     alpha : float, default=1
         Degrees of freedom.
     scale : float, default=1
-        Vectors and centres are this much longer where the distances are taken.
+        Vectors and centres are multiplied by this before distances are taken.
 
     Examples
     --------
@@ -50,6 +50,6 @@ class StudentT:
 
     @classmethod
     def from_state(cls, state: State) -> StudentT:
-        """Build it again."""
+        """Rebuild it from :meth:`state`."""
         centers = np.asarray(state["centers"], dtype=np.float32)
         return cls(centers, float(state["alpha"][0]), float(state["scale"][0]))

@@ -1,4 +1,4 @@
-"""k-means by optimal transport: soft assignments whose cluster sizes are held, then slowly let go."""
+"""k-means by optimal transport: soft assignments with fixed cluster sizes, which are then gradually relaxed."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from shoal.functional import sinkhorn
 from shoal.progress import progress
 from shoal.vectors import Vectors, membership, unit_rows
 
-# Steps with equal sizes after each k-means start: k-means likes to split a large cluster and to join two small
+# Steps with equal sizes after each k-means start: k-means tends to split a large cluster and to join two small
 # ones, and equal sizes undo both. Ten are enough for the centres to settle.
 START_SCHEDULE = (0.0,) * 10
-# The best start is then let go: equal sizes, the square root of the current ones, nearly the current ones. An
-# exponent of 1 would let small clusters starve, since nothing then holds a size.
+# The best start is then relaxed: equal sizes, the square root of the current ones, nearly the current ones. With an
+# exponent of 1 small clusters would vanish, since nothing fixes their size.
 RELAX_SCHEDULE = (0.0,) * 2 + (0.5,) * 5 + (0.9,) * 10
-# The transport steps move the centres on, so the k-means before them need not come to rest.
+# The transport steps keep moving the centres, so the k-means before them need not converge.
 KMEANS_ITERATIONS = 50
 # A cluster that lost all its rows can still win some back.
 SMALLEST_SHARE = 1e-9
@@ -29,7 +29,7 @@ SMALLEST_SHARE = 1e-9
 
 @dataclass(frozen=True)
 class TransportState:
-    """Where the alternation stands.
+    """The state after a transport step.
 
     Parameters
     ----------
@@ -60,10 +60,10 @@ def transport_steps(
     temperature: float = 0.05,
     n_iterations: int = 20,
 ) -> TransportState:
-    """Alternate between assignments of given sizes and the centres of the assignments.
+    """Alternate between assignments with given cluster sizes and the centres of those assignments.
 
     One step, with x the rows, M the centres, b the sizes and g the step's exponent:
-    S = x Mᵀ less the best of each row; Q = Sinkhorn(exp(S / temperature)) with column sums proportional to bᵍ;
+    S = x Mᵀ minus the maximum of each row; Q = Sinkhorn(exp(S / temperature)) with column sums proportional to bᵍ;
     M = l2(Qᵀx); b = the column means of Q.
 
     Parameters
@@ -73,13 +73,13 @@ def transport_steps(
     centers : ndarray of shape (n_clusters, d)
         Unit vectors to start from.
     sizes : ndarray of shape (n_clusters,)
-        Shares to start from; without effect where the first exponent is 0.
+        Shares to start from; no effect if the first exponent is 0.
     exponents : sequence of float
-        One for each step: 0 asks for equal sizes, 1 for those of the step before.
+        One per step: 0 asks for equal sizes, 1 for those of the previous step.
     temperature : float, default=0.05
-        Of the cosines; 0.05 is that of the built-in encoder's training.
+        Divides the cosines; 0.05 is the value of the built-in encoder's training.
     n_iterations : int, default=20
-        Sweeps of Sinkhorn in each step. The next step goes on from there, so they need not converge.
+        Sinkhorn sweeps per step. The next step continues from there, so they need not converge.
 
     Returns
     -------
@@ -92,12 +92,12 @@ def transport_steps(
     [0.75, 0.25]
     """
     if not exponents:
-        raise ParameterError("exponents is empty; pass one exponent for each step, at least one.")
+        raise ParameterError("exponents is empty; pass one exponent per step, at least one.")
     points = np.ascontiguousarray(vectors, dtype=np.float32)
     for exponent in exponents:
         targets = np.maximum(sizes, SMALLEST_SHARE).astype(np.float32) ** np.float32(exponent)
         scores = points @ centers.T
-        # From the row's best downwards: every row then weighs the same in Sinkhorn's first column sums.
+        # Relative to the row's maximum: every row then has the same weight in Sinkhorn's first column sums.
         scores -= scores.max(axis=1, keepdims=True)
         assignment: Vectors = sinkhorn(
             torch.from_numpy(scores), torch.from_numpy(targets), temperature, n_iterations
@@ -128,15 +128,14 @@ def fit_transport_kmeans(
     rng : RandomState
         Draws the k-means starts.
     judge : callable, optional
-        Takes labels and returns how good they are: the best start is kept. :func:`cosine_silhouette` in ``vectors``
-        by default. Where the vectors were smoothed, something that was not judges better: smoothing draws any
-        cluster together.
+        Takes labels and returns how good they are; the best start is kept. By default :func:`cosine_silhouette` in
+        ``vectors``. If the vectors were smoothed, judge by unsmoothed ones: smoothing tightens any cluster.
     n_init : int, default=5
-        How many starts, each one run of spherical k-means and ten steps of equal sizes.
+        Number of starts, each one run of spherical k-means and ten steps with equal sizes.
     temperature : float, default=0.05
         As in :func:`transport_steps`.
     schedule : sequence of float
-        Exponents of the sizes after the best start was chosen; 0 twice, 0.5 five times, 0.9 ten times by default.
+        Exponents of the sizes after the best start is chosen; by default 0 twice, 0.5 five times, 0.9 ten times.
 
     Returns
     -------
@@ -173,10 +172,10 @@ def fit_transport_kmeans(
 
 
 def cosine_silhouette(vectors: Vectors, labels: NDArray[np.int64]) -> float:
-    """Mean silhouette width by the cosine distances to the clusters' mean directions.
+    """Mean silhouette width by cosine distance to the clusters' mean directions.
 
-    The relative of :func:`shoal.metrics.simplified_silhouette` for rows of length one; it stays in float32 and
-    makes no copy of the vectors, for use inside a fit on large corpora.
+    Like :func:`shoal.metrics.simplified_silhouette` for rows of length one, but in float32 and without a copy of the
+    vectors, for use inside a fit on large corpora.
 
     Parameters
     ----------
@@ -188,7 +187,7 @@ def cosine_silhouette(vectors: Vectors, labels: NDArray[np.int64]) -> float:
     Returns
     -------
     float
-        In [-1, 1]; a row alone in its cluster has width 0, and so has everything with fewer than two clusters.
+        In [-1, 1]; 0 for a row alone in its cluster, and with fewer than two clusters.
 
     Examples
     --------

@@ -79,7 +79,7 @@ def series_of(name: str, values: Iterable[object]) -> tuple[pl.Series, int]:
 
 
 def strings_of(series: pl.Series) -> pl.Series:
-    """Turn a column of any kind into strings, null where a cell is missing; nested cells become JSON."""
+    """Turn any column into strings, null where a cell is missing; nested cells become JSON."""
     if series.dtype == pl.String:
         return series
     if series.dtype.is_float():
@@ -124,7 +124,9 @@ def frame_of_columns(
     lengths = {len(series) for series, _ in made}
     if len(lengths) > 1:
         counts = ", ".join(f"{series.name!r} {len(series)}" for series, _ in made)
-        raise DataError(f"the columns have different numbers of cells ({counts}); give every column one cell per row.")
+        raise DataError(
+            f"the columns have different numbers of cells ({counts}); pass one cell per row in every column."
+        )
     return pl.DataFrame([series for series, _ in made]), {series.name: n for series, n in made if n}
 
 

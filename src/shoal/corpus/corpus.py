@@ -1,4 +1,4 @@
-"""Corpus: the texts to be clustered, and the table they came in."""
+"""Corpus: the texts to cluster, and the table they came in."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class Corpus:
     id_column, label_column : str, optional
         The columns that hold ids and labels. Labels are only ever used for scoring.
     notes : mapping, optional
-        What reading found and did; JSON-serialisable. ``rows`` and ``text_column_chosen`` always; where not
-        zero ``empty`` (rows without text), ``missing`` (those of them that are null or NaN), ``non_string``
-        (texts that were numbers, lists, …), ``duplicates`` (texts equal to an earlier one), and the notes of
-        `read_table` but ``mixed``.
+        What reading found and did; JSON-serialisable. Always ``rows`` and ``text_column_chosen``; if not zero,
+        ``empty`` (rows without text), ``missing`` (those of them that are null or NaN), ``non_string`` (texts that
+        were numbers, lists, …), ``duplicates`` (texts equal to an earlier one), and the notes of `read_table`
+        except ``mixed``.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Corpus:
         The formats, and what happens to broken input, are described at `read_table`. Without ``text`` the
         text column is the only column, or the only column of strings, or the only one of these that is not
         plainly numbers, dates, codes, addresses or a category, or the only one of these with a usual name
-        (text, body, title, sentence, …); the id and label columns are never it.
+        (text, body, title, sentence, …); the id and label columns never qualify.
 
         Parameters
         ----------
@@ -116,8 +116,8 @@ class Corpus:
         ----------
         data : object
             A list or tuple of texts or of records (dicts), a dict of columns, a 1-D NumPy array, a Series or
-            DataFrame of pandas or polars, anything of Arrow's (Table, Array, ChunkedArray), a
-            ``datasets.Dataset``, or a Corpus, which is returned as it is.
+            DataFrame of pandas or polars, any Arrow object (Table, Array, ChunkedArray), a ``datasets.Dataset``, or
+            a Corpus, which is returned unchanged.
         text, id, label : str, optional
             Names of columns, as for `read`. A column without a name is called ``text``.
 
@@ -129,7 +129,7 @@ class Corpus:
         Raises
         ------
         DataError
-            If the data cannot be taken as a table, or has no such column or no rows.
+            If the data cannot be read as a table, or has no such column or no rows.
 
         Examples
         --------
@@ -140,14 +140,14 @@ class Corpus:
             return data
         frame, mixed = _frame_of(data)
         if frame.is_empty():
-            raise DataError(f"the {type(data).__name__} has no rows; give at least one text.")
+            raise DataError(f"the {type(data).__name__} has no rows; pass at least one text.")
         return cls._of_frame(frame, {"mixed": mixed}, text, id, label)
 
     @classmethod
     def _of_frame(
         cls, frame: pl.DataFrame, notes: dict[str, Any], text: str | None, id: str | None, label: str | None
     ) -> Corpus:
-        """Choose the columns and count what is notable about the texts."""
+        """Choose the columns and count empty, missing, non-string and duplicate texts."""
         others = [require_column(frame, name) for name in (id, label) if name is not None]
         column, chosen = choose_text_column(frame, text, others)
         converted = notes.pop("mixed", {}).get(column, 0)
@@ -191,7 +191,7 @@ class Corpus:
         return None if self.label_column is None else strings_of(self.frame[self.label_column]).fill_null("").to_list()
 
     def require_texts(self) -> Corpus:
-        """Return the corpus if it has any text: training needs one, prediction does not.
+        """Return the corpus if it has any text; training needs one, prediction does not.
 
         Returns
         -------
@@ -272,7 +272,7 @@ def _frame_of(data: Any) -> tuple[pl.DataFrame, dict[str, int]]:
         return _frame_of_arrow(data), {}
     shape = f" of {data.ndim} dimensions" if isinstance(data, np.ndarray) else ""
     raise DataError(
-        f"cannot take texts from {type(data).__name__}{shape}; give a list of texts, a 1-D array, a Series "
+        f"cannot take texts from {type(data).__name__}{shape}; pass a list of texts, a 1-D array, a Series "
         "or a DataFrame, an Arrow table or one split of a dataset; for a file use Corpus.read(path)."
     )
 

@@ -53,15 +53,15 @@ def read_delimited(text: str, separator: str | None = None) -> Table:
 
 
 def _separator(header: str) -> str:
-    """Return the separator of a csv by its header."""
+    """Return the separator of a csv, judged by its header."""
     return next((separator for separator in ",;\t" if separator in header), ",")
 
 
 def _records(lines: list[str], separator: str, quoting: Literal[0, 3]) -> tuple[list[tuple[int, list[str]]], int]:
-    """Parse strictly; a record that breaks the grammar becomes its first line, split literally, and is counted.
+    """Parse strictly; a record that breaks the grammar is replaced by its first line, split literally, and counted.
 
-    Records have the number of their first line. Parsing again from the next line keeps the quoted fields of all other
-    records, which turning quoting off for the file would not.
+    Each record has the number of its first line. Parsing resumes at the next line, which keeps the quoted fields of
+    all other records; turning quoting off for the file would not.
     """
     records: list[tuple[int, list[str]]] = []
     stray = done = 0
@@ -87,8 +87,8 @@ def _records(lines: list[str], separator: str, quoting: Literal[0, 3]) -> tuple[
 def _has_tidy_quotes(text: str) -> bool:
     """Tell whether a tsv follows RFC 4180 throughout.
 
-    If every line has the same number of tabs, the lines are the rows, and a quoted field over several lines is two
-    stray quotes.
+    If every line has the same number of tabs, the lines are the rows, and a quoted field across several lines is
+    just two stray quotes.
     """
     tabs = {line.count("\t") for line in lines_of(text) if line.strip()}
     return re.fullmatch(_TSV_GRAMMAR.format(r"\r\n" if len(tabs) == 1 and tabs != {0} else ""), text) is not None

@@ -40,18 +40,18 @@ def read_table(
     The suffix decides the format: ``.csv .tsv .jsonl .ndjson .json .parquet .xlsx .txt``, each also with
     ``.gz`` (gzip is also recognised by its first bytes). A stream without such a name, and ``-``, the
     standard input, are guessed unless ``format`` is given: parquet and xlsx by their first bytes; ``{"`` or
-    ``[{`` or ``["`` is JSON, and jsonl if the first line is an object of its own; a tab in the first line
+    ``[{`` or ``["`` is JSON, and jsonl if the first line is a complete object; a tab in the first line
     means tsv; csv if the first line has a field named like a text column, ``id`` or ``label``, or if it has
     several fields and the next hundred rows have as many; otherwise txt.
 
     - csv, tsv: the first row is the header. A csv whose header has no comma may use ``;`` or tabs. Cells stay
-      strings (``007`` stays ``007``), empty cells are missing. Quoted fields with line ends work. A row whose
+      strings (``007`` stays ``007``), empty cells are missing. Quoted fields may contain line ends. A row whose
       quotes break the grammar of RFC 4180 is taken literally as one line, so that it never swallows the next
       (``stray_quotes`` such rows); in a tsv one such quote, or quotes that pair across rows although every
       line has the same number of tabs, turn quoting off for the whole file. Either way ``quoting`` is
       ``"off"``. Too few fields: the rest is missing (``short_rows``). Too many: an error, unless the surplus
-      is empty or the table has one column, whose row is then joined again (``joined_rows``). Blank
-      lines are rows only in a one-column table.
+      is empty or the table has one column, whose fields are then rejoined (``joined_rows``). Blank lines are
+      rows only in a one-column table.
     - json: a list of objects, a list of texts, or an object of columns. jsonl: one object or text per line. The
       columns are the union of the keys; nested values become their JSON text.
     - xlsx: the first sheet, every cell as a string; empty rows at the end are not rows.
@@ -75,7 +75,7 @@ def read_table(
     frame : polars.DataFrame
         At least one row.
     notes : dict
-        What reading found and changed, where there is anything: ``encoding``, ``replaced_characters``,
+        What reading found and changed, if anything: ``encoding``, ``replaced_characters``,
         ``quoting``, ``stray_quotes``, ``short_rows``, ``joined_rows``, ``blank_lines``, ``mixed`` (cells
         turned into strings, by column).
 
@@ -100,13 +100,13 @@ def read_table(
         else:
             text, notes = decode(raw, encoding)
             if not text.strip():
-                raise DataError("nothing but white space; give a file with at least one text.")
+                raise DataError("only white space; pass a file with at least one text.")
             frame, more = _TEXT_READERS[kind or _guess(text)](text)
             notes |= more
     except DataError as error:
         raise DataError(f"{name}: {error}") from error
     if frame.is_empty():
-        raise DataError(f"{name} has no rows; give at least one row of data below the column names.")
+        raise DataError(f"{name} has no rows; pass at least one row of data below the column names.")
     return frame, notes
 
 
@@ -116,19 +116,19 @@ def decode(raw: bytes, encoding: str | None = None) -> tuple[str, dict[str, Any]
         try:
             text = raw.decode(encoding, "replace").removeprefix("\ufeff")
         except (LookupError, UnicodeError) as error:
-            raise DataError(f"encoding={encoding!r} does not work ({error}); try utf-8, cp1252 or utf-16.") from error
+            raise DataError(f"encoding={encoding!r} cannot be used ({error}); try utf-8, cp1252 or utf-16.") from error
         return _decoded(without_surrogates(text), encoding)
     if raw.startswith(codecs.BOM_UTF8):
         return _decoded(raw.decode("utf-8-sig", "replace"), "utf-8-sig")
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return _decoded(raw.decode("utf-16", "replace"), "utf-16")
     if raw.count(0) > 0.3 * len(raw):
-        raise DataError("a third of the bytes are NUL; pass the format if it is no text, or encoding='utf-16-le'.")
+        raise DataError("a third of the bytes are NUL; pass the format if it is not text, or encoding='utf-16-le'.")
     try:
         return raw.decode("utf-8"), {"encoding": "utf-8"}
     except UnicodeDecodeError:
         text = raw.decode("utf-8", "replace")
-    # Windows-1252 gives nearly all bytes a meaning, so it must not win over UTF-8 with a few broken bytes.
+    # Nearly all bytes are valid Windows-1252, so it must not win over UTF-8 with a few broken bytes.
     if len(re.findall(r"[^\x00-\x7f\ufffd]", text)) < text.count("\ufffd"):
         try:
             return raw.decode("cp1252"), {"encoding": "cp1252"}
@@ -155,7 +155,7 @@ def _read_bytes(source: str | Path | BinaryIO) -> tuple[str, bytes]:
     else:
         stream: Any = sys.stdin.buffer if str(source) == "-" else source
         if not hasattr(stream, "read"):
-            raise DataError(f"cannot read {type(source).__name__}; give a path or a file, or use Corpus.of(data).")
+            raise DataError(f"cannot read {type(source).__name__}; pass a path or a file, or use Corpus.of(data).")
         raw = stream.read()
         raw = raw.encode("utf-8", "replace") if isinstance(raw, str) else raw
         name = "standard input" if str(source) == "-" else str(getattr(stream, "name", "the stream"))
@@ -163,9 +163,9 @@ def _read_bytes(source: str | Path | BinaryIO) -> tuple[str, bytes]:
         try:
             raw = gzip.decompress(raw)
         except (OSError, EOFError, zlib.error) as error:
-            raise DataError(f"{name} is not whole gzip ({error}); copy or compress it again.") from error
+            raise DataError(f"{name} is damaged gzip ({error}); copy or compress it again.") from error
     if not raw.strip(codecs.BOM_UTF8):
-        raise DataError(f"{name} is empty; give a file with at least one text.")
+        raise DataError(f"{name} is empty; pass a file with at least one text.")
     return name, raw
 
 
@@ -176,7 +176,7 @@ def _file_bytes(path: Path) -> bytes:
     except FileNotFoundError as error:
         raise DataError(f"no such file: {path}; check the path (looked in {Path.cwd()}).") from error
     except IsADirectoryError as error:
-        raise DataError(f"{path} is a folder; give one file in it.") from error
+        raise DataError(f"{path} is a folder; pass one file in it.") from error
     except PermissionError as error:
         raise DataError(f"no permission to read {path}; change its permissions or copy it.") from error
     except (OSError, ValueError) as error:
@@ -184,7 +184,7 @@ def _file_bytes(path: Path) -> bytes:
 
 
 def _format_of(name: str, raw: bytes, format: str | None, guess: bool) -> str | None:
-    """Return the format as given, by suffix or by the first bytes; None if the text has to be examined."""
+    """Return the format as given, by suffix or by the first bytes; None if the text must be inspected."""
     known = " ".join(FORMATS)
     if format is not None:
         kind = FORMATS.get("." + format.lower().removeprefix("."))
@@ -225,7 +225,7 @@ def _read_json(text: str) -> Table:
         # pandas writes a column as an object too: {"0": cell, "1": cell}
         columns = (column.values() if isinstance(column, dict) else column for column in data.values())
         return _noted(frame_of_columns(data, columns))
-    raise DataError("JSON, but no table; give a list of objects, a list of texts or an object of columns.")
+    raise DataError("JSON, but not a table; pass a list of objects, a list of texts or an object of columns.")
 
 
 def _read_jsonl(text: str) -> Table:
@@ -252,7 +252,7 @@ def _noted(made: tuple[pl.DataFrame, dict[str, int]]) -> Table:
 
 
 def _read_txt(text: str) -> Table:
-    """Read one text per line; nothing follows the last line end."""
+    """Read one text per line; the last line end starts no new line."""
     return pl.DataFrame({"text": [line.rstrip("\n").removesuffix("\r") for line in lines_of(text)]}), {}
 
 
@@ -261,7 +261,7 @@ def _read_parquet(raw: bytes) -> pl.DataFrame:
     try:
         return pl.read_parquet(io.BytesIO(raw))
     except (Exception, pl.exceptions.PanicException) as error:
-        raise DataError(f"not readable as parquet ({_first_line(error)}); write it again.") from error
+        raise DataError(f"not valid parquet ({_first_line(error)}); write it again.") from error
 
 
 def _read_xlsx(raw: bytes) -> pl.DataFrame:
@@ -276,7 +276,7 @@ def _read_xlsx(raw: bytes) -> pl.DataFrame:
             raise_if_empty=False,
         )
     except (Exception, pl.exceptions.PanicException) as error:
-        raise DataError(f"not readable as xlsx ({_first_line(error)}); save it again as xlsx or csv.") from error
+        raise DataError(f"not valid xlsx ({_first_line(error)}); save it again as xlsx or csv.") from error
     if frame.is_empty():
         return frame
     filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()

@@ -1,4 +1,4 @@
-"""Writing tables: csv, tsv, jsonl, json, parquet and xlsx, never half written."""
+"""Writing tables: csv, tsv, jsonl, json, parquet and xlsx, always atomically."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EXACT_INTEGERS = 2**53
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
-    r"""Write a table in the format of its suffix; a reader sees the old file or the new one, never a part.
+    r"""Write a table in the format of its suffix; a reader sees the old file or the whole new one, never a part.
 
     The suffixes are ``.csv .tsv .jsonl .json .parquet .xlsx``, the first four also with ``.gz``. Except in
     parquet, nested cells are written as their JSON text, bytes and durations as strings. A csv holds missing
@@ -31,12 +31,12 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
     frame : polars.DataFrame
         The table.
     path : Path
-        Where to; missing folders are made, an existing file is replaced.
+        The file; missing folders are created, an existing file is replaced.
 
     Raises
     ------
     ParameterError
-        If the suffix is unknown, the place cannot be written to, or the package for xlsx is missing.
+        If the suffix is unknown, the file cannot be written, or the package for xlsx is missing.
     DataError
         If the table is too large for xlsx.
 
@@ -61,10 +61,10 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
             f"{' '.join(_TEXT_WRITERS)} (each also .gz) {' '.join(_BINARY_WRITERS)}."
         )
     try:
-        # without a time, so that the same table is the same file
+        # without a timestamp, so that the same table gives the same file
         write_atomically(path, gzip.compress(content, mtime=0) if zipped else content)
     except OSError as error:
-        raise ParameterError(f"{path} cannot be written ({error}); choose another place.") from error
+        raise ParameterError(f"{path} cannot be written ({error}); choose another path.") from error
 
 
 def _delimited(frame: pl.DataFrame, separator: str) -> str:
@@ -86,7 +86,7 @@ def _parquet(frame: pl.DataFrame) -> bytes:
 def _xlsx(frame: pl.DataFrame) -> bytes:
     """Write one plain sheet: numbers and booleans as such, everything else as strings.
 
-    Without polars, whose sheet silently loses long links and names that differ only in case.
+    Not with polars, which silently loses long links and column names that differ only in case.
     """
     try:
         xlsxwriter = importlib.import_module("xlsxwriter")

@@ -86,7 +86,7 @@ def load_backbone(name: str) -> tuple[Any, Any]:
     source = source_of(name)
     try:
         with silence():
-            # Code that comes with a model is never run, and transformers does not ask whether to run it.
+            # Code that comes with a model is never run, nor does transformers ask to run it.
             model, found = AutoModel.from_pretrained(source, trust_remote_code=False, output_loading_info=True)
             tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
     except Exception as reason:  # OSError, ValueError, and types of transformers' own

@@ -1,4 +1,4 @@
-"""The last layers of a transformer, to be trained; what the frozen layers below give is computed once per corpus."""
+"""The last layers of a transformer, to be trained; the frozen layers below are computed once per corpus."""
 
 from __future__ import annotations
 

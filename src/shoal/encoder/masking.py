@@ -53,7 +53,7 @@ class Masking:
         return cls(share, int(tokenizer.mask_token_id), np.array(tokenizer.all_special_ids))
 
     def __call__(self, tokens: TokenisedTexts) -> TokenisedTexts:
-        """Return the sequences with new masks at every call, drawn from torch's global generator.
+        """Return the sequences with masks, drawn from torch's global generator at every call.
 
         Examples
         --------

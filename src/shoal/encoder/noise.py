@@ -1,4 +1,4 @@
-"""Damaged copies of tokenised texts, made anew at every training step."""
+"""Damaged copies of tokenised texts, different at every training step."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def delete_tokens(
 ) -> TokenisedTexts:
     """Delete each token of some texts with probability ``ratio`` (TSDAE, section 3.1).
 
-    Special tokens stay, and at least one other token of every text that has any. The random numbers are from torch's
-    global generator, which a training run seeds and stores in its checkpoints. TSDAE deletes words; here it is word
-    pieces, so that texts are tokenised once and not at every step.
+    Special tokens stay, and at least one other token of every text that has any. Random numbers come from torch's
+    global generator, which a training run seeds and saves in its checkpoints. TSDAE deletes words; here word pieces
+    are deleted, so that texts are tokenised once and not at every step.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def delete_tokens(
     ratio : float
         From 0 (nothing is deleted) to 1 (one token is left).
     n_before, n_behind : int
-        How many special tokens are before and behind a text.
+        Number of special tokens before and after a text.
 
     Returns
     -------

@@ -42,14 +42,14 @@ class SIF:
     def fit(self, texts: Sequence[str]) -> SIF:
         """Learn the weights of the words and the common direction."""
         if not self.a > 0:
-            raise ParameterError(f"sif_a={self.a!r} but it must be greater than 0; the paper's value is 1e-3.")
+            raise ParameterError(f"sif_a={self.a!r} but it must be greater than 0; pass the paper's 1e-3.")
         words, vectors = word_vectors(self.word_vectors, texts)
         self._rows = {word: row for row, word in enumerate(words)}
         counts = Counter(word for text in texts for word in _words(text))
         total = max(sum(counts.values()), 1)
         share = np.array([counts[word] / total for word in words])
         weight = self.a / (self.a + share)
-        # contiguous, because safetensors would write the rows of another layout in the wrong order
+        # contiguous, because safetensors would write rows of any other layout in the wrong order
         self._weighted = np.ascontiguousarray(vectors * weight[:, None], dtype=np.float32)
         self._common = np.zeros(vectors.shape[1], dtype=np.float32)
         sentences = self.encode(texts)

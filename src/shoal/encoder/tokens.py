@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 # A forward pass over about a thousand tokens fills two cores; larger groups only cost memory.
 TOKENS_PER_GROUP = 1024
 TEXTS_PER_CALL = 4096
-# Of a text of megabytes only the head is tokenised, if that fills the model's window. The head may end inside a word
-# and then give other pieces than the whole word, in WordPiece at most a hundred: so many tokens are not trusted.
+# Of a text of megabytes only the beginning is tokenised, if that fills the model's window. It may end inside a word
+# and so give other pieces than the whole word, in WordPiece at most a hundred: that many tokens are not trusted.
 CHARACTERS_PER_TOKEN = 16
 UNSURE_TOKENS = 128
 
@@ -99,7 +99,7 @@ def tokenise(tokenizer: Any, texts: Sequence[str], max_length: int, *, chunk: bo
     texts : sequence of str
         The texts.
     max_length : int
-        The most tokens of a sequence, special tokens included.
+        The maximum number of tokens in a sequence, special tokens included.
     chunk : bool, default=False
         Split a long text into several sequences instead of truncating it.
 
@@ -128,7 +128,7 @@ def tokenise(tokenizer: Any, texts: Sequence[str], max_length: int, *, chunk: bo
 
 
 def _token_ids(tokenizer: Any, texts: Sequence[str], room: int, chunk: bool) -> list[list[int]]:
-    """Return ids without special tokens; of a very long text only those of its head, if they fill the window."""
+    """Return ids without special tokens; of a very long text only those of its beginning, if they fill the window."""
     limit = (room + UNSURE_TOKENS) * CHARACTERS_PER_TOKEN
     heads = [text if chunk or len(text) <= limit else text[:limit] for text in texts]
     ids: list[list[int]] = tokenizer(heads, add_special_tokens=False, verbose=False)["input_ids"]
@@ -139,7 +139,7 @@ def _token_ids(tokenizer: Any, texts: Sequence[str], room: int, chunk: bool) -> 
 
 
 def special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """Return the ids that the tokenizer puts before and behind a text."""
+    """Return the ids that the tokenizer puts before and after a text."""
     bare = tokenizer(["a"], add_special_tokens=False)["input_ids"][0]
     full = tokenizer(["a"], add_special_tokens=True)["input_ids"][0]
     for start in range(len(full) - len(bare) + 1):

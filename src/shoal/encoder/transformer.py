@@ -26,7 +26,7 @@ LONG_TEXTS = ("truncate", "chunk")
 
 @contextmanager
 def evaluating(module: nn.Module) -> Iterator[None]:
-    """Put a module into evaluation mode; afterwards each of its parts has its former mode again.
+    """Put a module into evaluation mode; afterwards restore the mode of each of its parts.
 
     ``module.train()`` would put all parts into one mode, and so turn on the dropout of frozen layers.
 
@@ -67,8 +67,8 @@ class TransformerEncoder(TokenStatesEncoder):
     normalize : bool, default=True
         Scale every vector to length one.
     long_texts : {"truncate", "chunk"}, default="truncate"
-        What happens to a text of more than ``max_length`` tokens: only its head is read, or it is split into chunks
-        whose vectors are averaged, weighted by length, before normalisation.
+        What happens to a text of more than ``max_length`` tokens: only its beginning is read, or it is split into
+        chunks whose vectors are averaged, weighted by length, before normalisation.
 
     Examples
     --------
@@ -197,7 +197,7 @@ class TransformerEncoder(TokenStatesEncoder):
     def save(self, folder: Path) -> None:
         """Write a folder that ``SentenceTransformer(folder)`` opens and that gives the same vectors.
 
-        Sentence-transformers knows no chunks: it reads only the head of a text longer than ``max_length``. The
+        Sentence-transformers does not chunk: it reads only the beginning of a text longer than ``max_length``. The
         backbone's ``config.json`` is in ``0_Transformer``, so that ``folder`` itself may hold other files.
         """
         inner = folder / "0_Transformer"
@@ -237,7 +237,7 @@ def _rules(tokenizer: Any) -> dict[str, Any]:
     """Return everything that decides the ids of a text: the vocabulary and, of a fast tokenizer, its rules."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     rules: dict[str, Any] = tokenizer.get_vocab() if backend is None else json.loads(backend.to_str())
-    # Truncation and padding are left over from the last call and no rules of the tokenizer.
+    # Truncation and padding are left over from the last call; they are not rules of the tokenizer.
     return {name: rule for name, rule in rules.items() if backend is None or name not in ("truncation", "padding")}
 
 

@@ -21,9 +21,9 @@ _FILE = "vocabulary.json"
 class WordCounts:
     """Vectors of word counts or of TF-IDF weights over the most frequent words.
 
-    scikit-learn cuts the texts, by the default pattern of its CountVectorizer (two or more letters, digits or
-    underscores), and not :func:`shoal.text.words.pieces`: these are the papers' baselines, and the two
-    differ on a third of the texts of common data sets, mostly in words of one letter.
+    scikit-learn splits the texts, by the default pattern of its CountVectorizer (two or more letters, digits or
+    underscores), not :func:`shoal.text.words.pieces`: these are the papers' baselines, and the two differ on a
+    third of the texts of common data sets, mostly in words of one letter.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class WordCounts:
         counts = self.count(texts)
         if not self.tfidf:
             return np.asarray(counts.toarray())
-        # Scaled here: scikit-learn's own rounds otherwise, and k-means then ends elsewhere than in published results.
+        # Scaled here: scikit-learn's own scaling rounds differently, and k-means then misses the published results.
         return unit_rows(tfidf(counts, self.idf_, norm=None).toarray())
 
     def save(self, folder: Path) -> None:

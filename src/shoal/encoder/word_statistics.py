@@ -1,4 +1,4 @@
-"""Which words a text has: TF-IDF and its singular vectors, beside the vectors of a transformer."""
+"""Features by words: TF-IDF and its singular vectors, used alongside the vectors of a transformer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from shoal.vectors import unit_rows
 _TERMS, _ARRAYS = "word_view.json", "word_view.safetensors"
 # Terms that are in a smaller share of the texts than this say little about the corpus.
 _ENOUGH = 0.5
-# A share of fewer texts than this is no sign of a common word.
+# A share of the corpus is no sign of a common word if it is fewer texts than this.
 _FEW = 10
 # Lengths and singular values below this, relative to 1 and to the largest, are rounding errors of float32.
 _NOTHING = 1e-6
@@ -29,20 +29,19 @@ _NOTHING = 1e-6
 class WordStatistics:
     """Unit vectors from sublinear TF-IDF, as they are or reduced by an SVD (latent semantic analysis).
 
-    The terms are the :func:`~shoal.text.words.pieces` of the texts in small letters, or the pairs of neighbouring
-    characters inside them where fewer than half of the texts have such a term, as in languages written without
-    spaces. Where pairs do not help either, ``max_df`` is dropped first (all texts alike), then ``min_df`` (no two
-    texts alike).
+    The terms are the :func:`~shoal.text.words.pieces` of the texts in lower case, or the pairs of neighbouring
+    characters inside them if fewer than half of the texts have such a term, as in languages written without spaces.
+    If pairs do not help either, ``max_df`` is dropped first (all texts alike), then ``min_df`` (no two texts alike).
 
     Parameters
     ----------
     n_components : int, default=200
         Dimensions of :meth:`encode`; fewer if the corpus has fewer.
     min_df : int, default=2
-        A term is in at least this many texts: one that is in a single text connects it with no other.
+        A term is in at least this many texts: a term in a single text connects it with no other.
     max_df : float, default=0.2
-        A term is in at most this share of the texts, or in at most ten. It takes the place of a list of stop
-        words, in any language.
+        A term is in at most this share of the texts, or in at most ten. This replaces a list of stop words, in any
+        language.
 
     Examples
     --------
@@ -126,7 +125,7 @@ def _right_singular_vectors(weights: csr_matrix, n_components: int) -> NDArray[n
     most = max(1, min(weights.shape) - 1)
     _, singular, right = randomized_svd(weights, min(n_components, most), n_iter=4, random_state=0)
     # Directions that no text of the corpus has would be arbitrary ones for new texts.
-    # Contiguous, because safetensors would write the rows of another layout in the wrong order.
+    # Contiguous, because safetensors would write rows of any other layout in the wrong order.
     return np.ascontiguousarray(right[singular > _NOTHING * singular[0]].T, dtype=np.float32)
 
 
@@ -144,7 +143,7 @@ def _count(texts: Sequence[str], columns: dict[str, int], pairs: bool) -> csr_ma
 
 
 def _terms(text: str, pairs: bool) -> list[str]:
-    """Return the pieces of a text in small letters, or the pairs of neighbouring characters inside them."""
+    """Return the pieces of a text in lower case, or the pairs of neighbouring characters inside them."""
     found = pieces(text.lower())
     if not pairs:
         return found

@@ -201,7 +201,7 @@ def ari(labels_true: Labels, labels_pred: Labels) -> float:
 
 
 def homogeneity(labels_true: Labels, labels_pred: Labels) -> float:
-    """How far each cluster holds one class only: 1 - H(class | cluster) / H(class).
+    """Degree to which each cluster contains a single class: 1 - H(class | cluster) / H(class).
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def homogeneity(labels_true: Labels, labels_pred: Labels) -> float:
 
 
 def completeness(labels_true: Labels, labels_pred: Labels) -> float:
-    """How far each class lies in one cluster only: 1 - H(cluster | class) / H(cluster).
+    """Degree to which each class is in a single cluster: 1 - H(cluster | class) / H(cluster).
 
     Parameters
     ----------

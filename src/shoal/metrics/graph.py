@@ -19,7 +19,7 @@ def modularity(graph: csr_matrix, labels: Labels) -> float:
     Parameters
     ----------
     graph : csr_matrix of shape (n, n)
-        A, weights of at least 0; if it is not symmetric, the mean of both directions counts.
+        A, weights >= 0; if it is not symmetric, the mean of both directions counts.
     labels : sequence of int or str
         The cluster of each node; nodes labelled -1 and their edges are ignored.
 

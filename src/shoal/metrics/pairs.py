@@ -17,7 +17,7 @@ LABELLED = ((STAYED, True), (TOGETHER, True), (TOGETHER, False), (APART, False),
 UNLABELLED = ((STAYED, None), (TOGETHER, None), (APART, None))
 
 BLOCK = 512
-# Many of the strongest pairs share a text: so many times the wanted number are kept to choose from.
+# Many of the strongest pairs share a text, so this multiple of the wanted number is kept to choose from.
 SPARE = 50
 # Two vectors with at least this cosine before training belong to equal texts.
 SAME = 1 - 1e-6

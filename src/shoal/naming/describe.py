@@ -18,7 +18,7 @@ from shoal.text.stop_words import resolve_stop_words
 
 _KEYWORDS_IN_NAME = 3
 _EXAMPLE_IN_NAME = 40
-# Two texts are near-identical when they share this part of their words and pairs of words (Jaccard).
+# Two texts are near-identical if they share this part of their words and word pairs (Jaccard).
 _NEAR_IDENTICAL = 0.7
 
 
@@ -29,9 +29,9 @@ class ClusterDescription:
     Parameters
     ----------
     keywords : tuple of str
-        The most telling words and phrases, the best first.
+        The most telling words and phrases, best first.
     examples : tuple of int
-        Rows of the most central texts, none nearly the same as another.
+        Rows of the most central texts, without near-duplicates.
     name : str
         A short name that no other cluster has.
     """
@@ -54,40 +54,40 @@ def describe(
 ) -> list[ClusterDescription]:
     """Give each cluster keywords, examples and a name.
 
-    Keywords are ranked by class-based TF-IDF (`shoal.naming.c_tf_idf`). A name is the best three of them,
-    more where another cluster has the same three, and a number where that does not help.
+    Keywords are ranked by class-based TF-IDF (`shoal.naming.c_tf_idf`). A name is the best three, more if another
+    cluster has the same three, and a number if that does not help.
 
     Parameters
     ----------
     texts : sequence of str of length n
         The texts.
     labels : array of shape (n,)
-        The cluster of each text, from 0; -1 for a text in no cluster, which is not looked at.
+        The cluster of each text, from 0; -1 for a text in no cluster, which is ignored.
     n_clusters : int
         The number of clusters. A cluster may have no text.
     centrality : array of shape (n,), optional
-        How near each text is to the centre of its cluster, higher is nearer. By default, how much a text
-        shares with the keywords of its cluster.
+        How near each text is to the centre of its cluster; higher is nearer. By default, how much a text shares with
+        the keywords of its cluster.
     n_keywords, n_examples : int
-        The most keywords and examples to give for each cluster.
+        The maximum number of keywords and examples per cluster.
     stop_words : "auto", iterable of str or None
         Words that are never keywords: "auto" for the function words of the languages found in the texts, your
         own words, or None.
     telling : sequence of collections of str, optional
-        Words that another source finds telling of each cluster, in small letters: those of its topics, say.
-        Keywords that hold one of them come before the others, and so into the name.
+        Words that another source finds typical of each cluster, in lower case, such as those of its topics.
+        Keywords that contain one of them come first, and so enter the name.
 
     Returns
     -------
     list of ClusterDescription
-        One for each cluster, in order.
+        One per cluster, in order.
 
     Raises
     ------
     DataError
-        `labels` or `centrality` does not fit `texts`.
+        `labels` or `centrality` does not match `texts`.
     ParameterError
-        `n_keywords`, `n_examples` or `stop_words` has a value that does not work.
+        `n_keywords`, `n_examples` or `stop_words` has an invalid value.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def describe(
     )
     keywords = [tuple(counts.spelling[term] for term in own) for own in chosen]
     if telling is not None:
-        keywords = [_telling_first(own, said) for own, said in zip(keywords, telling, strict=True)]
+        keywords = [_telling_first(own, words) for own, words in zip(keywords, telling, strict=True)]
     by_nearness = np.lexsort((-nearness, labels))
     starts = np.searchsorted(labels[by_nearness], np.arange(n_clusters + 1))
     members = [by_nearness[start:stop] for start, stop in pairwise(starts)]
@@ -126,12 +126,12 @@ def describe(
 
 
 def _telling_first(keywords: tuple[str, ...], telling: Collection[str]) -> tuple[str, ...]:
-    """Put the keywords that hold a telling word before the others, in their order."""
+    """Move keywords that contain a telling word to the front, keeping their order."""
     return tuple(sorted(keywords, key=lambda keyword: set(keyword.casefold().split()).isdisjoint(telling)))
 
 
 def _overlap(counts: TermCounts, labels: np.ndarray, chosen: list[dict[int, float]]) -> np.ndarray:
-    """Weight of the keywords a text holds, over the root of its length so that long texts do not win."""
+    """Weight of the keywords in a text, over the root of its length so that long texts do not win."""
     term = np.array([term for own in chosen for term in own], dtype=np.int64)
     weight = np.array([weight for own in chosen for weight in own.values()], dtype=np.float64)
     ends = np.cumsum([0, *map(len, chosen)])
@@ -142,13 +142,13 @@ def _overlap(counts: TermCounts, labels: np.ndarray, chosen: list[dict[int, floa
 
 
 def _distinct(texts: Sequence[str], order: np.ndarray, wanted: int) -> list[int]:
-    """Pick the first texts in `order`, skipping those nearly the same as one already picked."""
+    """Pick the first texts in `order`, skipping near-duplicates of those already picked."""
     picked: list[int] = []
     seen: list[set[str]] = []
     for row in order:
         if len(picked) == wanted:
             break
-        # Texts from one template often differ in a number only.
+        # Texts from one template often differ only in a number.
         held = {term.casefold() for term in terms(re.sub(r"\d+", "0", texts[row]))} or {texts[row]}
         if all(len(held & other) < _NEAR_IDENTICAL * len(held | other) for other in seen):
             picked.append(row)
@@ -157,7 +157,7 @@ def _distinct(texts: Sequence[str], order: np.ndarray, wanted: int) -> list[int]
 
 
 def _names(keywords: Sequence[tuple[str, ...]], nearest: Sequence[str | None]) -> list[str]:
-    """One name for each cluster, all different; `nearest` is its most central text, None without texts."""
+    """One name per cluster, all different; `nearest` is its most central text, None without texts."""
     names: list[str] = []
     taken: set[frozenset[str]] = set()
     for own, text in zip(keywords, nearest, strict=True):
@@ -172,24 +172,22 @@ def _names(keywords: Sequence[tuple[str, ...]], nearest: Sequence[str | None]) -
 
 
 def _same_name(name: tuple[str, ...]) -> frozenset[str]:
-    """Names that differ only in case or order are the same to a reader."""
+    """Key of a name: names that differ only in case or order are the same to a reader."""
     return frozenset(word.casefold() for word in name)
 
 
 def _fallback_name(text: str | None) -> str:
-    """Name a cluster that has no keyword by its most central text."""
+    """Name a cluster without keywords by its most central text."""
     if text is None:
         return "(empty)"
     return f'"{shorten(text, _EXAMPLE_IN_NAME, placeholder="…")}"' if text.strip() else "(no telling words)"
 
 
 def _checked_labels(labels: np.ndarray, n_texts: int, n_clusters: int) -> np.ndarray:
-    """Labels as whole numbers from -1 to n_clusters - 1, one for each text."""
+    """Labels as whole numbers from -1 to n_clusters - 1, one per text."""
     checked = np.asarray(labels)
     if checked.shape != (n_texts,):
-        raise DataError(
-            f"labels has shape {checked.shape} but there are {n_texts} texts; pass one label for each text."
-        )
+        raise DataError(f"labels has shape {checked.shape} but there are {n_texts} texts; pass one label per text.")
     if n_texts == 0:
         return checked.astype(np.int64)
     if not np.issubdtype(checked.dtype, np.integer):
@@ -203,11 +201,11 @@ def _checked_labels(labels: np.ndarray, n_texts: int, n_clusters: int) -> np.nda
 
 
 def _checked_centrality(centrality: np.ndarray, n_texts: int) -> np.ndarray:
-    """Centrality as numbers, one for each text."""
+    """Centrality as numbers, one per text."""
     checked = np.asarray(centrality, dtype=np.float64)
     if checked.shape != (n_texts,):
         raise DataError(
-            f"centrality has shape {checked.shape} but there are {n_texts} texts; pass one number for each text."
+            f"centrality has shape {checked.shape} but there are {n_texts} texts; pass one number per text."
         )
     if np.isnan(checked).any():
         raise DataError(f"centrality holds {np.isnan(checked).sum()} NaN; pass a number for each text.")

@@ -1,4 +1,4 @@
-"""Keywords of clusters by class-based TF-IDF, each said once."""
+"""Keywords of clusters by class-based TF-IDF, without repetition."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from shoal.text.words import characters, is_unspaced
 
 _ENDING = re.compile("|s|es|e|ed|d|ers?|r|ings?|en|n|ern|em|ung|ungen|ments?|ions?|ations?|ors?|al|ly|y")
 _SHORTEST_STEM = 4
-# A cluster of fewer texts may be named by words that only one of them holds.
+# A cluster of fewer texts may be named by words that occur in only one of them.
 _FEW_TEXTS = 4
-# A longer term takes the place of a word that, in this cluster, occurs mostly inside it.
+# A longer term replaces a word that, in this cluster, occurs mostly inside it.
 _TAKE_OVER = 0.5
-# How many of the best terms to look at for each keyword wanted.
+# Terms to consider per keyword wanted.
 _CANDIDATES = 10
 
 
@@ -34,7 +34,7 @@ class TermCounts:
     matrix : csr_matrix of shape (n_texts, n_terms)
         Occurrences.
     spelling : tuple of str
-        Each term in its most frequent spelling; the earliest one where several are as frequent.
+        Each term in its most frequent spelling; of equally frequent ones the earliest.
     """
 
     matrix: sparse.csr_matrix
@@ -42,7 +42,7 @@ class TermCounts:
 
 
 def count_terms(texts: Sequence[str], stop_words: AbstractSet[str] = frozenset()) -> TermCounts:
-    """Count terms, taking spellings that differ in case, plural or hyphens as one.
+    """Count terms, treating spellings that differ in case, plural or hyphens as one.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def count_terms(texts: Sequence[str], stop_words: AbstractSet[str] = frozenset()
     Returns
     -------
     TermCounts
-        Terms in the order of their first occurrence.
+        Terms in order of first occurrence.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def count_terms(texts: Sequence[str], stop_words: AbstractSet[str] = frozenset()
 
 
 def c_tf_idf(counts: sparse.csr_matrix) -> sparse.csr_matrix:
-    r"""Weigh terms by how telling they are of a cluster: class-based TF-IDF.
+    r"""Weight terms by how typical they are of a cluster: class-based TF-IDF.
 
     .. math:: W_{t,c} = \frac{n_{t,c}}{\sum_{t'} n_{t',c}} \, \log\left(1 + \frac{A}{f_t}\right)
 
@@ -126,8 +126,8 @@ def cluster_keywords(
     """Choose the keywords of each cluster.
 
     Terms are ranked by class-based TF-IDF. A term must occur in two texts of the cluster, unless the cluster
-    has fewer than four texts or no such term. A keyword that only repeats another one is omitted: an
-    inflected form, or of "support vector" and "vector" the one that tells more.
+    has fewer than four texts or no such term. A keyword that only repeats another is omitted: an inflected form,
+    or the less telling of "support vector" and "vector".
 
     Parameters
     ----------
@@ -136,12 +136,12 @@ def cluster_keywords(
     labels : ndarray of shape (n_texts,)
         The cluster of each text, from 0.
     n_clusters, n_keywords : int
-        How many clusters there are, and how many keywords each one gets at most.
+        The number of clusters, and the maximum number of keywords for each.
 
     Returns
     -------
     list of dict
-        For each cluster its terms, as columns of `counts.matrix`, with their weights, the most telling first.
+        For each cluster its terms, as columns of `counts.matrix`, with their weights, most telling first.
 
     Examples
     --------
@@ -179,7 +179,7 @@ class _Candidate:
     def __init__(self, term: int, spelling: str, weight: float, count: int) -> None:
         self.term, self.weight, self.count = term, weight, count
         self.ends: tuple[str, ...] = ()
-        # Pairs of characters stand for words where none are marked, so that overlapping terms share parts.
+        # In scripts without spaces, pairs of characters serve as words, so that overlapping terms share parts.
         if is_unspaced(spelling):
             single = characters(spelling)
             self.ends = (single[0], single[-1])
@@ -188,13 +188,13 @@ class _Candidate:
             self.parts = _key(spelling).split(" ")
 
     def repeats(self, other: _Candidate) -> bool:
-        """Tell whether the two share a word, or the one starts with the character the other ends with."""
+        """Tell whether the two share a word, or one starts with the character the other ends with."""
         if self.ends and other.ends and (self.ends[0] == other.ends[1] or self.ends[1] == other.ends[0]):
             return True
         return any(_same_word(part, its) for part in self.parts for its in other.parts)
 
     def takes_over(self, other: _Candidate) -> bool:
-        """Tell whether this term holds the other, more than once and most of the times that one occurs."""
+        """Tell whether this term contains the other, more than once and in most of its occurrences."""
         return (
             len(self.parts) > len(other.parts)
             and self.count > max(1.0, _TAKE_OVER * other.count)
@@ -203,7 +203,7 @@ class _Candidate:
 
 
 def _diversify(ranked: Sequence[_Candidate]) -> list[_Candidate]:
-    """Keep the terms that repeat no better one; a term that takes over others gets their place."""
+    """Keep the terms that repeat no better one; a term that takes over others gets their rank."""
     kept: list[_Candidate] = []
     for candidate in ranked:
         rivals = [other for other in kept if candidate.repeats(other)]
@@ -214,7 +214,7 @@ def _diversify(ranked: Sequence[_Candidate]) -> list[_Candidate]:
 
 
 def _same_word(one: str, other: str) -> bool:
-    """Tell cheaply whether two words are forms of one: deploy, deployed, deployment."""
+    """Guess cheaply whether two words are forms of one: deploy, deployed, deployment."""
     if one == other or one[:2] != other[:2]:
         return one == other
     alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
@@ -224,12 +224,12 @@ def _same_word(one: str, other: str) -> bool:
 
 
 def _key(term: str) -> str:
-    """Return what the spellings of a term share: case, hyphens and the plural taken away."""
+    """Return what the spellings of a term share, without case, hyphens and plural."""
     return " ".join(_singular(word.replace("-", "")) for word in term.casefold().split(" "))
 
 
 def _singular(word: str) -> str:
-    """Take the plural away, in the manner of Harman's S stemmer, from words long enough to be safe."""
+    """Remove the plural, like Harman's S stemmer, from words long enough to be safe."""
     if len(word) <= _SHORTEST_STEM:
         return word
     if word.endswith(("xes", "sses", "ches", "shes")):

@@ -17,9 +17,9 @@ def terms(text: str, stop_words: AbstractSet[str] = frozenset()) -> Iterator[str
     """List the terms of a text that can become keywords.
 
     These are its words, each pair of neighbouring words, and, in scripts without spaces, each sequence of two
-    to four characters (up to eight outside Han). A term never holds a stop word, never crosses punctuation,
-    never is or starts with a bare number ("2007" and "5 ways" are none, "Windows 7" is one), and never is a
-    single small letter.
+    to four characters (up to eight outside Han). A term never contains a stop word, never crosses punctuation,
+    never is or starts with a bare number ("Windows 7" is a term, "2007" and "5 ways" are not), and is never a
+    single lower-case letter.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def terms(text: str, stop_words: AbstractSet[str] = frozenset()) -> Iterator[str
     Yields
     ------
     str
-        A term in its own spelling, once for each time it occurs.
+        A term in its own spelling, once per occurrence.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def terms(text: str, stop_words: AbstractSet[str] = frozenset()) -> Iterator[str
 
 
 def _sequences(run: list[str], stop_words: AbstractSet[str]) -> Iterator[str]:
-    """Sequences of two characters or more without a stop word; a character that stands alone is a word."""
+    """Sequences of two or more characters without a stop word; a single character is a word."""
     if len(run) == 1 and run[0] not in stop_words:
         yield run[0]
     longest = _LONGEST_HAN if run[0] >= _FIRST_HAN else _LONGEST_OTHER

@@ -1,4 +1,4 @@
-"""Topics of clusters in words, and which of them tell a cluster from the others."""
+"""Topics of clusters in words, and which of them distinguish a cluster from the others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.clustering import Topic
 
-# Two topics are alike when they share this part of their words; a topic is general when this part of the other
+# Two topics are alike if they share this part of their words; a topic is general if this part of the other
 # clusters has one like it.
 _ALIKE = 0.5
 _MANY = 0.5
@@ -28,13 +28,13 @@ def describe_topics(
     vocabulary : sequence of str
         The words.
     n_words : int, default=10
-        How many words to give for each topic, at the most: only those that are likelier in it than by chance.
+        The maximum number of words per topic; only those that are likelier in it than by chance.
 
     Returns
     -------
     list of tuple of Topic
-        The topics of each cluster, the largest first. A topic is general when at least half of the other
-        clusters have one that shares at least half of its words.
+        The topics of each cluster, largest first. A topic is general if at least half of the other clusters have one
+        that shares at least half of its words.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def describe_topics(
 
 
 def _general(best: np.ndarray, likely: np.ndarray) -> np.ndarray:
-    """Tell of each topic, by its best words and which of them count, whether many other clusters have its like."""
+    """Tell for each topic, by its best words and which of them count, whether many other clusters have one like it."""
     n_clusters, n_topics, n_words = best.shape
     holds = np.zeros((n_clusters * n_topics, best.max(initial=0) + 1), dtype=np.float32)
     np.put_along_axis(holds, best.reshape(-1, n_words), likely.reshape(-1, n_words), axis=1)

@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 
 def inverse_document_frequency(counts: csr_matrix) -> NDArray[np.float32]:
-    """Return ln((1 + n) / (1 + df)) + 1 of each column, n the number of rows and df how many of them it is in.
+    """Return ln((1 + n) / (1 + df)) + 1 per column; n is the number of rows, df the number of rows it occurs in.
 
     Examples
     --------
@@ -18,7 +18,7 @@ def inverse_document_frequency(counts: csr_matrix) -> NDArray[np.float32]:
     """
     if not counts.nnz:  # scikit-learn refuses a matrix without rows or columns
         return np.ones(counts.shape[1], dtype=np.float32)
-    # It computes in the type of the counts; here the only rounding to float32 is the last.
+    # scikit-learn computes in the type of the counts; here only the result is rounded to float32.
     weights: NDArray[np.float32] = TfidfTransformer().fit(counts.astype(np.float64)).idf_.astype(np.float32)
     return weights
 
@@ -26,7 +26,7 @@ def inverse_document_frequency(counts: csr_matrix) -> NDArray[np.float32]:
 def tfidf(
     counts: csr_matrix, idf: NDArray[np.float32], *, sublinear: bool = False, norm: str | None = "l2"
 ) -> csr_matrix:
-    """Return tf · idf, or (1 + ln tf) · idf where ``sublinear``; rows have length one or zero unless ``norm=None``.
+    """Return tf · idf, or (1 + ln tf) · idf if ``sublinear``; rows have length one or zero unless ``norm=None``.
 
     Examples
     --------

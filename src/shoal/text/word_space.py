@@ -14,7 +14,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from shoal.text.words import split_words
 
-_MOST_WORDS = 20_000  # beyond it come words too rare for a sound neighbourhood
+_MOST_WORDS = 20_000  # further words are too rare to have reliable neighbours
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class WordSpace:
     Parameters
     ----------
     words : list of str
-        In small letters, the most frequent first.
+        In lower case, most frequent first.
     vectors : array of shape (n_words, dimension)
-        Rows of length 1, or 0 for a word that stands with no other.
+        Rows of length 1, or 0 for a word that never occurs near another.
     """
 
     words: list[str]
@@ -42,7 +42,7 @@ class WordSpace:
         dimension : int
             Number of singular vectors kept; fewer when there are fewer words.
         window : int
-            Two words stand together when at most this many places apart.
+            Two words co-occur if they are at most this many positions apart.
         min_count : int
             Rarer words are omitted.
 
@@ -68,14 +68,14 @@ class WordSpace:
         return cls(words, vectors / np.where(norms > 0, norms, 1.0))
 
     def neighbours(self, word: str, n: int) -> list[tuple[str, float]]:
-        """List the nearest words with their cosines, the nearest first.
+        """List the nearest words with their cosines, nearest first.
 
         Parameters
         ----------
         word : str
-            In small letters.
+            In lower case.
         n : int
-            At most this many; words at a cosine of 0 or below are no neighbours.
+            The maximum number; words with a cosine of 0 or below are not neighbours.
 
         Returns
         -------
@@ -85,7 +85,7 @@ class WordSpace:
         row = self._rows.get(word)
         if row is None:
             return []
-        # Rounded, so that equally near words come in order of frequency and not of rounding errors.
+        # Rounded, so that ties are ordered by frequency and not by rounding errors.
         cosines = np.round(self.vectors @ self.vectors[row], 6)
         cosines[row] = -1.0
         n = min(n, len(cosines))
@@ -100,7 +100,7 @@ class WordSpace:
 
 
 def _cooccurrence(documents: list[list[str]], words: list[str], window: int) -> sparse.csr_array:
-    """Count how often two words stand within the window, in both directions."""
+    """Count how often two words occur within the window, in both directions."""
     rows = {word: row for row, word in enumerate(words)}
     flat = np.array([rows.get(word, -1) for document in documents for word in document])
     owner = np.repeat(np.arange(len(documents)), [len(document) for document in documents])
@@ -114,7 +114,7 @@ def _cooccurrence(documents: list[list[str]], words: list[str], window: int) -> 
 
 
 def _positive_pmi(counts: sparse.csr_array) -> sparse.csr_array:
-    """PPMI with context counts raised to 0.75, which keeps rare contexts from ruling (Levy et al., 2015)."""
+    """PPMI with context counts raised to 0.75, which keeps rare contexts from dominating (Levy et al., 2015)."""
     by_word = np.asarray(counts.sum(axis=1)).ravel()
     by_context = np.asarray(counts.sum(axis=0)).ravel() ** 0.75
     share = by_context / max(by_context.sum(), 1.0)

@@ -1,13 +1,12 @@
-"""The splitter: every place that cuts a text into words calls one of these three functions.
+"""The splitter: all code that splits a text into words calls one of these three functions.
 
-They share their letters, marks and scripts, and differ in what they keep together, because they serve different
-purposes:
+They share the definition of letters, marks and scripts, and differ in what they keep together:
 
-- :func:`pieces`, for counting. Two texts are alike when they share a piece, so "well-known" is two of them.
+- :func:`pieces`, for counting. Two texts are alike if they share a piece, so "well-known" is two pieces.
 - :func:`words`, for people: keywords, names, function words. "well-known", "don't" and "node.js" stay whole,
   addresses are omitted.
-- :func:`split_words`, for changing a text, and for the word vectors that choose what to put in: all that stands
-  between two spaces is one word, with its place, so that another word fits there.
+- :func:`split_words`, for changing a text, and for the word vectors that propose replacements: everything between
+  two spaces is one word, with its position, so that it can be replaced.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ def _marks(first: int, last: int) -> str:
     return "".join(mark for mark in map(chr, range(first, last + 1)) if unicodedata.category(mark)[0] == "M")
 
 
-# Vowel signs and accents, which Python's \w omits: without them Hindi or pointed Arabic falls to pieces.
+# Vowel signs and accents, which Python's \w omits: without them words of Hindi or pointed Arabic are split.
 _MARKS = _marks(0x0300, 0xFFFF)
-# Those of rare scripts, and variation selectors. Pieces end at them: saved terms were counted that way.
+# Marks of rare scripts, and variation selectors. Pieces end at them: saved terms were counted that way.
 _RARE_MARKS = _marks(0x10000, 0x1FFFF) + "\U000e0100-\U000e01ef"
 # Scripts written without spaces: Thai and Lao, Burmese, Khmer, Han.
 _UNSPACED = (
@@ -37,13 +36,13 @@ _KATAKANA = r"\u30a1-\u30fa\u30fc-\u30ff"
 
 _PIECE = re.compile(rf"\.?\w[\w{_MARKS}]*[+#]*")
 
-# Most characters are below the first mark, and a look at all the marks is slow.
+# Most characters are below the first mark, and checking all marks is slow.
 _LETTER_OR_MARK = rf"(?:[^\W_]|(?![\x00-\u02ff])[{_MARKS}{_RARE_MARKS}])"
 _BETWEEN_SPACES = re.compile(rf"{_LETTER_OR_MARK}(?:\S*{_LETTER_OR_MARK})?")
 
 _SPACED = rf"[^\W_{_UNSPACED}{_HIRAGANA}{_KATAKANA}]"
 _LETTERS = rf"{_SPACED}(?:{_SPACED}+|[{_MARKS}]+)*"
-# What may stand inside a word: well-known, don't, snake_case, node.js (not "end.Next"), PL/SQL, R&D.
+# What may occur inside a word: well-known, don't, snake_case, node.js (not "end.Next"), PL/SQL, R&D.
 _JOINT = r"(?:[-\u2010\u2011_]|'(?!(?i:s)\b)|\.(?![A-Z][a-z])|(?<=[A-Z])[/&](?=[A-Z]+(?![+#\w])))"
 _WORD_OR_BREAK = re.compile(
     r"https?://\S+|www\.\S+|[\w.+-]{1,64}@\S+\.\w+|&#?\w+;"  # addresses and entities say little
@@ -58,7 +57,7 @@ _CHARACTER = re.compile(rf"[{_UNSPACED}][{_MARKS}]*")
 
 
 class Word(NamedTuple):
-    """A word and its place in a text: ``text[start:end]``."""
+    """A word and its position in a text: ``text[start:end]``."""
 
     start: int
     end: int
@@ -66,9 +65,9 @@ class Word(NamedTuple):
 
 
 def pieces(text: str) -> list[str]:
-    """Cut a text into runs of letters, digits, underscores and marks, for counting.
+    """Split a text into runs of letters, digits, underscores and marks, for counting.
 
-    A full stop before a piece and plus and hash signs after it belong to it.
+    A leading full stop and trailing plus and hash signs belong to the piece.
 
     Examples
     --------
@@ -90,12 +89,12 @@ def split_words(text: str) -> list[Word]:
 
 
 def words(text: str) -> list[str]:
-    """Cut a text into what people call words, in their own spelling.
+    """Split a text into words as people see them, in their own spelling.
 
     Names such as ``c++``, ``C#``, ``.NET``, ``node.js`` and ``PL/SQL`` stay whole, and so do hyphens and
-    apostrophes inside a word; the English ``'s`` and the French or Italian article before an apostrophe go.
-    A run of Han characters, or of Thai, Lao, Burmese or Khmer, is one word here. Omitted are hiragana, which
-    mostly writes Japanese grammar, web and mail addresses, and words of more than 40 characters.
+    apostrophes inside a word; the English ``'s`` and the French or Italian article before an apostrophe are removed.
+    A run of Han characters, or of Thai, Lao, Burmese or Khmer, is one word here. Hiragana (mostly Japanese grammar),
+    web and mail addresses, and words of more than 40 characters are omitted.
 
     Examples
     --------
@@ -108,7 +107,7 @@ def words(text: str) -> list[str]:
 
 
 def words_and_breaks(text: str) -> list[str]:
-    """Cut a text as :func:`words` does, with "" wherever something other than white space parts two words.
+    """Split a text like :func:`words`, with "" wherever something other than white space separates two words.
 
     Examples
     --------
@@ -120,12 +119,12 @@ def words_and_breaks(text: str) -> list[str]:
 
 
 def is_unspaced(word: str) -> bool:
-    """Tell whether ``word`` is in a script that writes no spaces between words."""
+    """Tell whether ``word`` is in a script without spaces between words."""
     return word >= _FIRST_UNSPACED and _CHARACTER.match(word) is not None
 
 
 def characters(word: str) -> list[str]:
-    """Cut a word of an unspaced script into characters, each with its marks.
+    """Split a word of an unspaced script into characters, each with its marks.
 
     Examples
     --------

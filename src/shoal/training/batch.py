@@ -1,4 +1,4 @@
-"""What a step works on: some texts, in all their views, or some rows of a matrix."""
+"""What one training step works on: some texts in all their views, or some rows of a matrix."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ ORIGINAL, LEFT, RIGHT = 0, 1, 2
 
 @dataclass(frozen=True)
 class Batch:
-    """Some texts of the corpus, in the views that the objective asks for.
+    """Some texts of the corpus, in the views the objective needs.
 
     Attributes
     ----------
     rows : ndarray of int64, shape (m,)
-        The texts' numbers in the corpus.
+        Row numbers of the texts in the corpus.
     tokens : TokenisedTexts
         The tokens of the whole corpus, all views.
     views : ndarray of int64, shape (n_views, m)
-        Where in ``tokens`` each view of each text lies.
+        The index in ``tokens`` of each view of each text.
     """
 
     rows: NDArray[np.int64]
@@ -44,7 +44,7 @@ class Batch:
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
-        """Number of tokens of every sequence, views one after the other."""
+        """Number of tokens in each sequence, one view after another."""
         return self.tokens.lengths[self.views.ravel()]
 
     @property
@@ -54,25 +54,25 @@ class Batch:
 
     @property
     def n_computed(self) -> int:
-        """Number of tokens that are computed, padding included."""
+        """Number of tokens computed, padding included."""
         return sum(int(self.lengths[group].max()) * len(group) for group in length_groups(self.lengths))
 
     def encoded_by(self, encoder: nn.Module) -> Tensor:
-        """Return the vectors of every sequence, views one after the other."""
+        """Return the vector of each sequence, one view after another."""
         vectors: Tensor = encoder(self.tokens, self.views.ravel())
         return vectors
 
 
 @dataclass(frozen=True)
 class CorpusViews:
-    """A tokenised corpus in one or more views, the first being the texts themselves.
+    """A tokenised corpus in one or more views; the first is the texts themselves.
 
     Attributes
     ----------
     tokens : TokenisedTexts
         The sequences of all views.
     starts : tuple of int
-        Where in ``tokens`` each view begins; views that share their texts begin at the same place.
+        Where each view begins in ``tokens``; views with the same texts begin at the same place.
     n_texts : int
         Number of texts.
 
@@ -89,10 +89,10 @@ class CorpusViews:
 
     @classmethod
     def joined(cls, views: Sequence[TokenisedTexts]) -> CorpusViews:
-        """Put views with texts of their own together."""
+        """Join views that each have their own texts."""
         n_texts = len(views[0])
         if any(len(view) != n_texts for view in views):
-            raise DataError(f"the views have {[len(view) for view in views]} texts; pass as many in each.")
+            raise DataError(f"the views have {[len(view) for view in views]} texts; pass the same number in each.")
         lengths = np.concatenate([view.lengths for view in views])
         tokens = TokenisedTexts(
             ids=np.concatenate([view.ids for view in views]),
@@ -105,23 +105,23 @@ class CorpusViews:
 
     @classmethod
     def repeated(cls, tokens: TokenisedTexts, n_views: int) -> CorpusViews:
-        """Take the same texts for every view: they will differ by dropout alone."""
+        """Use the same texts for every view; the views then differ by dropout alone."""
         return cls(tokens, (0,) * n_views, len(tokens))
 
     def batch(self, rows: NDArray[np.int64], views: Sequence[int] | None = None) -> Batch:
-        """Return ``rows`` in some of their views, by default in all."""
+        """Return ``rows`` in some of their views, by default all."""
         starts = self.starts if views is None else [self.starts[view] for view in views]
         return Batch(rows, self.tokens, np.array(starts)[:, None] + rows[None, :])
 
 
 @dataclass(frozen=True)
 class VectorBatch:
-    """Some rows of a matrix, in place of texts and tokens.
+    """Some rows of a matrix, instead of texts and tokens.
 
     Attributes
     ----------
     rows : ndarray of int64, shape (m,)
-        The rows' numbers in the corpus.
+        Row numbers in the corpus.
     vectors : Tensor of shape (m, d)
         The rows.
     """
@@ -143,19 +143,19 @@ class VectorBatch:
         return len(self.rows)
 
     def encoded_by(self, encoder: nn.Module) -> Tensor:
-        """Return what the encoder makes of the rows."""
+        """Return the encoder's output for the rows."""
         encoded: Tensor = encoder(self.vectors)
         return encoded
 
 
 @dataclass(frozen=True)
 class VectorCorpus:
-    """A corpus of vectors: the rows of a matrix, in one view.
+    """A corpus of vectors: the rows of a matrix, with one view.
 
     Attributes
     ----------
     matrix : ndarray or csr_matrix of shape (n, d)
-        The vectors; sparse ones become dense batch by batch.
+        The vectors; sparse rows are made dense one batch at a time.
     device : torch.device or str
         Where batches go.
 
@@ -175,7 +175,7 @@ class VectorCorpus:
         return int(self.matrix.shape[0])
 
     def batch(self, rows: NDArray[np.int64], views: Sequence[int] | None = None) -> VectorBatch:
-        """Return ``rows``; there is no other view of them."""
+        """Return ``rows``; they have a single view."""
         chosen: Any = self.matrix[rows]
         dense = np.asarray(chosen.toarray() if issparse(chosen) else chosen, dtype=np.float32)
         return VectorBatch(rows, torch.from_numpy(dense).to(self.device))

@@ -1,4 +1,4 @@
-"""What may listen to a run: stop it early, or write its figures elsewhere."""
+"""Callbacks: observe a run, stop it early, or log its metrics elsewhere."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ Record = dict[str, Any]
 
 
 class Callback:
-    """Listens to a run; override what is needed."""
+    """Observes a run; override the methods you need."""
 
     def on_start(self, views: CorpusViews | VectorCorpus, encoder: nn.Module) -> None:
-        """See all views of the texts, or their vectors, and the encoder before the first step; not on resume."""
+        """Receive all views of the texts (or their vectors) and the encoder before the first step; not on resume."""
 
     def on_stage_start(self, stage: str, n_steps: int) -> None:
-        """Hear that a stage begins."""
+        """Run when a stage begins."""
 
     def on_step(self, record: Record) -> None:
-        """Hear what a step gave."""
+        """Receive the record of a step."""
 
     def on_embeddings(self, record: Record, embeddings: Vectors, labels: NDArray[np.int64]) -> None:
-        """See the vectors and clusters of an evaluation, the first of a stage (step 0) included; change nothing."""
+        """Receive the vectors and clusters of each evaluation, that at step 0 included; do not modify them."""
 
     def on_evaluation(self, record: Record) -> str:
-        """Hear what an evaluation gave; a reason that is not empty ends the stage."""
+        """Receive the record of an evaluation; return a non-empty reason to end the stage."""
         return ""
 
     def on_end(self) -> None:
-        """Hear that the run is over."""
+        """Run when training is over."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what a checkpoint must hold."""
+        """Return the state to save in a checkpoint."""
         return {}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Undo :meth:`state_dict`."""
+        """Restore what :meth:`state_dict` returned."""
 
 
 class StageSnapshots(Callback):
-    """Keeps the vectors and clusters of the texts as each stage found them, one ``.npz`` file a stage.
+    """Saves the vectors and clusters of the texts before each stage, one ``.npz`` file per stage.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class StageSnapshots(Callback):
         self.folder = folder
 
     def on_embeddings(self, record: Record, embeddings: Vectors, labels: NDArray[np.int64]) -> None:
-        """Write the first evaluation of a stage."""
+        """Save the first evaluation of a stage."""
         if record["step"] == 0:
             self.folder.mkdir(parents=True, exist_ok=True)
             name = record["stage"].replace(" ", "-")
@@ -68,14 +68,14 @@ class StageSnapshots(Callback):
 
 
 class EarlyStopping(Callback):
-    """Ends a stage when the clusters have settled: almost no label moved since the last evaluation.
+    """Ends a stage when the clusters have settled: almost no label changed since the last evaluation.
 
     Parameters
     ----------
     tolerance : float
-        The share of labels that may move.
+        The share of labels that may change.
     patience : int, default=1
-        Evaluations in a row at which fewer than that must have moved.
+        Evaluations in a row that must stay below ``tolerance``.
 
     Examples
     --------
@@ -92,35 +92,35 @@ class EarlyStopping(Callback):
         self._settled = 0
 
     def on_stage_start(self, stage: str, n_steps: int) -> None:
-        """Forget the stage before."""
+        """Reset the count."""
         self._settled = 0
 
     def on_evaluation(self, record: Record) -> str:
-        """Count evaluations at which little moved."""
+        """Count evaluations in a row with few changed labels."""
         self._settled = self._settled + 1 if record["moved"] < self.tolerance else 0
         return f"settled: {record['moved']:.2%} of the labels moved".replace("%", " %") if self._due else ""
 
     @property
     def _due(self) -> bool:
-        """Whether it has been quiet for long enough."""
+        """Whether the labels have been stable for long enough."""
         return self._settled >= self.patience
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the count."""
+        """Return the count of stable evaluations."""
         return {"settled": self._settled}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Set the count."""
+        """Restore the count."""
         self._settled = state["settled"]
 
 
 class TensorBoard(Callback):
-    """Writes every figure of the history to TensorBoard.
+    """Logs every metric of the history to TensorBoard.
 
     Parameters
     ----------
     folder : str or Path
-        Where its files go.
+        Where the event files go.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -146,7 +146,7 @@ class TensorBoard(Callback):
 
 
 class MLflow(Callback):
-    """Writes every figure of the history to the active MLflow run."""
+    """Logs every metric of the history to the active MLflow run."""
 
     def __init__(self) -> None:
         try:
@@ -167,7 +167,7 @@ class MLflow(Callback):
 
 
 def make_writer(name: str) -> Callback:
-    """Return the writer called ``name``: ``"mlflow"``, ``"tensorboard"`` or ``"tensorboard:FOLDER"``."""
+    """Return the logger called ``name``: ``"mlflow"``, ``"tensorboard"`` or ``"tensorboard:FOLDER"``."""
     kind, _, folder = name.partition(":")
     if kind == "tensorboard":
         return TensorBoard(folder or "runs")
@@ -177,7 +177,7 @@ def make_writer(name: str) -> Callback:
 
 
 def _figures(record: Record) -> list[tuple[str, float]]:
-    """Return the numbers of a record, but not where it stands."""
+    """Return the numbers in a record, except its position."""
     where = ("step", "epoch")
     return [
         (name, float(value)) for name, value in record.items() if name not in where and isinstance(value, int | float)

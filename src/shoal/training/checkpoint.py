@@ -1,11 +1,11 @@
-"""Training states on disk: JSON and safetensors, whole or not there at all, never a pickle.
+"""Training states on disk: JSON and safetensors, complete or absent, never a pickle.
 
 ::
 
     checkpoints/
-      history.jsonl        what has happened, a line each; lines past the state's own count are cut on resume
-      state-00000003/      the third; written as ``.state-00000003.tmp``, renamed when every byte is on the disk
-        state.json         numbers and names, with the places of the tensors
+      history.jsonl        one record per line; lines past the state's own count are cut on resume
+      state-00000003/      the third; written as ``.state-00000003.tmp``, renamed when every byte is on disk
+        state.json         numbers and names, with placeholders for the tensors
         state.safetensors  the tensors
 """
 
@@ -33,14 +33,14 @@ _JSON, _TENSORS, _HISTORY = "state.json", "state.safetensors", "history.jsonl"
 
 
 class Checkpoints:
-    """The states of one run.
+    """The checkpoints of one run.
 
     Parameters
     ----------
     folder : Path
-        Where they are; made when the first is written.
+        Where they are; created with the first checkpoint.
     identity : str
-        What the run is: a hash of its parameters and texts. States of another run are refused.
+        Identifies the run: a hash of its parameters and texts. States of another run are refused.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Checkpoints:
         return self.folder / _HISTORY
 
     def write(self, state: Mapping[str, Any]) -> None:
-        """Write a state under a new number; the ones before it go when it is safe on the disk."""
+        """Write a state under a new number; older ones are deleted once it is safely on disk."""
         older = self._found()
         number = int(older[0].name.removeprefix(_NAME)) + 1 if older else 1
         final = self.folder / f"{_NAME}{number:08d}"
@@ -81,7 +81,7 @@ class Checkpoints:
             shutil.rmtree(folder, ignore_errors=True)
 
     def latest(self) -> dict[str, Any] | None:
-        """Return the newest state that is whole; None if there is none.
+        """Return the newest complete state, or None.
 
         Raises
         ------
@@ -98,13 +98,13 @@ class Checkpoints:
             return None
         if identity != self.identity:
             raise RunFolderError(
-                f"{self.folder} holds the states of a run with other texts or parameters (a seed that is not "
-                "a number counts as another); pass the same ones, or another folder."
+                f"{self.folder} holds checkpoints of a run with other texts or parameters (a seed that is not "
+                "a number never matches); pass the same texts and parameters, or another folder."
             )
         return state
 
     def cut_history(self, n_lines: int) -> list[dict[str, Any]]:
-        """Return the first ``n_lines`` of the history and drop what was written after them."""
+        """Return the first ``n_lines`` of the history and drop the rest."""
         lines = self.history.read_bytes().splitlines(keepends=True)[:n_lines] if self.history.is_file() else []
         write_atomically(self.history, b"".join(lines))
         return [json.loads(line) for line in lines]
@@ -115,7 +115,7 @@ class Checkpoints:
             stream.write(json.dumps(record) + "\n")
 
     def _found(self) -> list[Path]:
-        """Return the states' folders, newest first; those with a temporary name do not count."""
+        """Return the folders of the states, newest first, without temporary ones."""
         return sorted(self.folder.glob(f"{_NAME}*"), reverse=True)
 
 
@@ -132,7 +132,7 @@ def _take_apart(node: Any, path: str, tensors: dict[str, Tensor]) -> Any:
 
 
 def _put_together(node: Any, tensors: Mapping[str, Tensor]) -> Any:
-    """Undo :func:`_take_apart`."""
+    """Reverse :func:`_take_apart`."""
     if not isinstance(node, dict):
         return node
     if _TENSOR in node:
@@ -141,7 +141,7 @@ def _put_together(node: Any, tensors: Mapping[str, Tensor]) -> Any:
 
 
 def _to_disk(path: Path) -> None:
-    """Wait until a file, or a folder's list of files, is on the disk."""
+    """Flush a file, or a folder's directory entry, to disk."""
     with contextlib.suppress(OSError):  # some systems cannot open a folder
         handle = os.open(path, os.O_RDONLY)
         try:

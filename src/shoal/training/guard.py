@@ -1,7 +1,7 @@
-"""Do no harm: label-free signs of decay, watched at every evaluation of the corpus.
+"""Do no harm: label-free signs of degradation, checked at every evaluation of the corpus.
 
-Training without labels can make things worse: clusters run empty, one swallows the rest, the vectors fall
-together, neighbours are torn apart. None of that needs labels to be seen.
+Training without labels can make things worse: clusters run empty, one absorbs the rest, the vectors collapse,
+neighbours are separated. None of that needs labels to be detected.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from shoal.vectors import Vectors, unit_rows
 
 SAMPLE = 1000
 NEIGHBOURS = 10
-# Limits are set where a change is no longer a refinement. They are wide: a run that merely fails to help is
-# judged by its quality, not by them.
-EMPTY_SHARE = 0.1  # a tenth of the clusters has lost all its texts
-ENTROPY_DROP = 0.15  # of twenty equal clusters about seven are gone
-COSINE_SHARE = 0.5  # the mean cosine has come half the way from where it was to 1
+# Each limit marks where a change is no longer a refinement. They are wide: a run that merely fails to help is
+# judged by its quality, not by these.
+EMPTY_SHARE = 0.1  # a tenth of the clusters have lost all their texts
+ENTROPY_DROP = 0.15  # about seven of twenty equal clusters are gone
+COSINE_SHARE = 0.5  # the mean cosine has moved halfway from its start to 1
 RANK_SHARE = 0.25  # three quarters of the directions that K clusters need are gone
 AGREEMENT_SHARE = 0.85  # neighbours of the starting space no longer share a cluster
-REGRET = 0.03  # at the end, a quality so far below the best is not kept
+REGRET = 0.03  # a final quality this far below the best is not kept
 
 
 @dataclass(frozen=True)
 class Signs:
-    """What can be seen without labels.
+    """What can be measured without labels.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Signs:
     mean_cosine : float
         Mean cosine of two texts; 1 when all vectors point the same way.
     effective_rank : float
-        Number of directions the vectors really use (Roy and Vetterli 2007).
+        Number of directions the vectors actually use (Roy and Vetterli 2007).
     agreement : float
         Share of a text's nearest neighbours *in the starting space* that are in its cluster.
     quality : float
@@ -59,18 +59,18 @@ class Signs:
     quality: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the signs as JSON can hold them."""
+        """Return the signs as JSON values."""
         return {name: None if math.isnan(value) else value for name, value in asdict(self).items()}
 
     @classmethod
     def from_dict(cls, signs: Mapping[str, Any]) -> Signs:
-        """Undo :meth:`as_dict`."""
+        """Reverse :meth:`as_dict`."""
         values: dict[str, Any] = {name: math.nan if value is None else value for name, value in signs.items()}
         return cls(**values)
 
 
 class Guard:
-    """Watches a run against where it started.
+    """Compares a run with its start.
 
     Parameters
     ----------
@@ -79,14 +79,14 @@ class Guard:
     n_clusters : int
         The number of clusters asked for.
     seed : int
-        Seed of the sample of at most ``SAMPLE`` texts on which geometry is judged.
+        Seed of the sample of at most ``SAMPLE`` texts on which geometry is measured.
     """
 
     def __init__(self, start: Vectors, n_clusters: int, seed: int) -> None:
         self.n_clusters = n_clusters
         rng = np.random.default_rng(seed)
         self.sample = np.sort(rng.choice(len(start), min(SAMPLE, len(start)), replace=False))
-        # Half a cluster of average size at most: more neighbours than a cluster has texts could never agree.
+        # At most half an average cluster: more neighbours than a cluster has texts could never agree.
         n_neighbours = min(NEIGHBOURS, len(start) - 1, max(1, len(start) // (2 * n_clusters)))
         self.neighbours = _nearest(start, self.sample, n_neighbours)
         self.start: Signs | None = None
@@ -120,21 +120,21 @@ class Guard:
         if now.size_entropy < start.size_entropy - ENTROPY_DROP:
             return f"cluster sizes became uneven: entropy {start.size_entropy:.2f}, now {now.size_entropy:.2f}"
         if now.mean_cosine > start.mean_cosine + COSINE_SHARE * (1 - start.mean_cosine):
-            return f"vectors fell together: mean cosine {start.mean_cosine:.2f}, now {now.mean_cosine:.2f}"
+            return f"vectors collapsed: mean cosine {start.mean_cosine:.2f}, now {now.mean_cosine:.2f}"
         if now.effective_rank < RANK_SHARE * min(self.n_clusters - 1, start.effective_rank):
             return f"vectors lost directions: rank {start.effective_rank:.1f}, now {now.effective_rank:.1f}"
         if now.agreement < AGREEMENT_SHARE * start.agreement:
-            return f"neighbours were torn apart: agreement {start.agreement:.2f}, now {now.agreement:.2f}"
+            return f"neighbours were separated: agreement {start.agreement:.2f}, now {now.agreement:.2f}"
         return ""
 
     def regret(self, best: Signs, now: Signs, margin: float = REGRET) -> str:
-        """Say why an end without alarm is still worse than the best state; an empty string if it is not."""
+        """Say why an end without an alarm is still worse than the best state; an empty string if it is not."""
         if now.quality < best.quality - margin:
             return f"quality fell: {best.quality:.3f} at best, {now.quality:.3f} at the end"
         return ""
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what it knows of the start."""
+        """Return what it stores about the start."""
         return {
             "n_clusters": self.n_clusters,
             "sample": self.sample,
@@ -144,7 +144,7 @@ class Guard:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Guard:
-        """Undo :meth:`state_dict`."""
+        """Reverse :meth:`state_dict`."""
         guard = cls.__new__(cls)
         guard.n_clusters = state["n_clusters"]
         guard.sample, guard.neighbours = np.asarray(state["sample"]), np.asarray(state["neighbours"])
@@ -153,7 +153,7 @@ class Guard:
 
 
 class BestState:
-    """The best state so far, to roll back to: its weights, where it was, and its signs."""
+    """The best state so far, to roll back to: its weights, step and signs."""
 
     def __init__(self) -> None:
         self.step = -1
@@ -161,13 +161,13 @@ class BestState:
         self.weights: dict[str, Tensor] = {}
 
     def offer(self, step: int, signs: Signs, module: nn.Module) -> None:
-        """Keep the present state if its quality is the highest so far."""
+        """Keep the current state if its quality is the highest so far."""
         if self.signs is None or signs.quality >= self.signs.quality:
             self.step, self.signs = step, signs
             self.weights = {name: value.clone() for name, value in learnt_state(module).items()}
 
     def restore(self, module: nn.Module) -> None:
-        """Put the weights back."""
+        """Restore the weights."""
         module.load_state_dict(self.weights, strict=False)
 
     def state_dict(self) -> dict[str, Any]:
@@ -181,13 +181,13 @@ class BestState:
 
 
 def learnt_state(module: nn.Module) -> dict[str, Tensor]:
-    """Return the parameters that are trained, and the buffers: what a checkpoint must hold."""
+    """Return the trained parameters and the buffers: what a checkpoint must hold."""
     frozen = {name for name, parameter in module.named_parameters() if not parameter.requires_grad}
     return {name: tensor.detach() for name, tensor in module.state_dict().items() if name not in frozen}
 
 
 def _nearest(vectors: Vectors, rows: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    """Return the ``k`` rows nearest by cosine to each of ``rows``, itself left out, (len(rows), k)."""
+    """Return the ``k`` rows nearest by cosine to each of ``rows``, itself excluded, (len(rows), k)."""
     points = unit_rows(vectors)
     found = np.empty((len(rows), k), dtype=np.int64)
     for first in range(0, len(rows), 100):  # blocks: a hundred rows against a million texts is 400 MB

@@ -18,19 +18,19 @@ from shoal.vectors import Vectors
 class Objective(nn.Module):
     """What a stage minimises; the one thing that differs between methods.
 
-    Everything it learns or must remember is a parameter or a buffer, and has its final shape when the
-    constructor is done: a checkpoint then holds it whole.
+    Everything it learns or must remember is a parameter or a buffer, and has its final shape after the
+    constructor: a checkpoint then holds all of it.
 
     Parameters
     ----------
     encoder : nn.Module
-        Called with tokens and sequence numbers, or with the rows of a matrix, gives vectors; shared by the stages
-        of a run.
+        Called with tokens and sequence numbers, or with the rows of a matrix, returns vectors; shared by the
+        stages of a run.
 
     Attributes
     ----------
     views : tuple of int or None
-        The views that ``forward`` wants in its batch, 0 being the texts themselves; None for all.
+        The views that ``forward`` needs in its batch; 0 is the texts themselves, None means all.
     """
 
     views: tuple[int, ...] | None = None
@@ -40,30 +40,30 @@ class Objective(nn.Module):
         self.encoder = encoder
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
-        """Start from the corpus as it is: centres by k-means, say. Not called when a run is resumed."""
+        """Initialise from the corpus, for example centres by k-means. Not called on resume."""
 
     @abstractmethod
     def forward(self, batch: Any) -> dict[str, Tensor]:
         """Return the weighted terms of the loss; the trainer sums, logs and back-propagates them.
 
-        ``batch`` is what the corpus gives: a :class:`Batch` of tokens or a :class:`VectorBatch`.
+        ``batch`` comes from the corpus: a :class:`Batch` of tokens or a :class:`VectorBatch`.
         """
 
     def refresh(self, embeddings: Vectors) -> None:
-        """Renew targets over the whole corpus; called as ``Stage.refresh_every`` says."""
+        """Recompute targets over the whole corpus; called as often as ``Stage.refresh_every`` says."""
 
     def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
-        """Return the partition of the space as it stands; with ``rng`` it may try new starts.
+        """Return the current partition of the space; with ``rng`` it may try new starts.
 
-        Only what is trained before there are clusters, in a stage that is not watched, has none.
+        An objective has none only if it is trained before there are clusters, in a stage that is not watched.
         """
         raise NotImplementedError(f"{type(self).__name__} has no clusters; run it in a Stage with watched=False.")
 
     def labels(self, embeddings: Vectors) -> NDArray[np.int64]:
-        """Return the cluster of each text as things stand. It draws no random number and changes nothing."""
+        """Return the current cluster of each text. It draws no random numbers and changes nothing."""
         found: NDArray[np.int64] = self.clusterer(embeddings).scores(embeddings).argmax(axis=1)
         return found
 
     def encode(self, batch: Batch | VectorBatch) -> tuple[Tensor, ...]:
-        """Return the vectors of each view of the batch, all views encoded together."""
+        """Return the vectors of each view of the batch; all views are encoded together."""
         return torch.split(batch.encoded_by(self.encoder).float(), len(batch))

@@ -40,33 +40,35 @@ class TrainingOptions:
     """
 
     batch_size: int = parameter(400, "Texts per batch.", whole())
-    epochs: int = parameter(1, "Passes over the corpus, unless ``max_steps`` ends them before.", whole())
-    max_steps: int | None = parameter(None, "The most steps of a stage.", optional(whole()))
-    learning_rate: float = parameter(5e-6, "Of the encoder.", number(least=0))
-    head_learning_rate: float = parameter(5e-4, "Of everything that is trained besides the encoder.", number(least=0))
+    epochs: int = parameter(1, "Passes over the corpus, unless ``max_steps`` ends them earlier.", whole())
+    max_steps: int | None = parameter(None, "The maximum number of steps in a stage.", optional(whole()))
+    learning_rate: float = parameter(5e-6, "Learning rate of the encoder.", number(least=0))
+    head_learning_rate: float = parameter(5e-4, "Learning rate of everything else that is trained.", number(least=0))
     optimizer: str = parameter("adam", "The optimiser.", one_of(*OPTIMIZERS))
-    weight_decay: float = parameter(0.0, "Its decay: coupled for Adam, decoupled for AdamW.", number(least=0))
+    weight_decay: float = parameter(0.0, "Weight decay: coupled for Adam, decoupled for AdamW.", number(least=0))
     schedule: str = parameter(
         "constant",
-        "What the learning rates do after the warm-up: stay, or fall to zero at the stage's end.",
+        "Learning rates after the warm-up: constant, or falling to zero by the end of the stage.",
         one_of("constant", "linear", "cosine"),
     )
     warmup_steps: int = parameter(0, "Steps over which the learning rates rise from zero.", whole(0))
     clip_norm: float | None = parameter(None, "The largest norm of the whole gradient.", optional(number(above=0)))
     accumulate: int = parameter(1, "Batches whose gradients are averaged before a step.", whole())
     trainable_layers: str | int = parameter(
-        ALL_LAYERS, "Train everything, or only the last so many layers; the rest is computed once and cached.", _LAYERS
+        ALL_LAYERS,
+        "Train all layers, or only this many of the last ones; the rest are computed once and cached.",
+        _LAYERS,
     )
     evaluate_every: int | None = parameter(
         None, "Steps between two evaluations of the whole corpus; by default once per epoch.", optional(whole())
     )
     checkpoint_every: int = parameter(25, "Steps between two checkpoints.", whole())
     device: str = parameter(
-        "auto", "Where to compute; auto takes the fastest there is.", one_of("auto", "cpu", "cuda", "mps")
+        "auto", "Where to compute; auto takes the fastest device available.", one_of("auto", "cpu", "cuda", "mps")
     )
     precision: str = parameter(
         "auto",
-        "bfloat16 is mixed precision, for CUDA devices that have it; auto uses it exactly there.",
+        "bfloat16 is mixed precision, for CUDA devices that support it; auto uses it wherever they do.",
         one_of("auto", "float32", "bfloat16"),
     )
     seed: int = parameter(0, "Seed of everything random.")
@@ -75,7 +77,7 @@ class TrainingOptions:
         check_parameters(self)
 
     def rate_factor(self, step: int, n_steps: int) -> float:
-        """Return what the learning rates are multiplied with at ``step`` (from 0) of ``n_steps``."""
+        """Return the factor on the learning rates at ``step`` (from 0) of ``n_steps``."""
         if step < self.warmup_steps:
             return (step + 1) / (self.warmup_steps + 1)
         gone = (step - self.warmup_steps) / max(1, n_steps - self.warmup_steps)
@@ -84,7 +86,7 @@ class TrainingOptions:
         return 0.5 * (1 + math.cos(math.pi * min(1.0, gone))) if self.schedule == "cosine" else 1.0
 
     def resolve_device(self) -> torch.device:
-        """Return the device, after checking that it is there."""
+        """Return the device, after checking that it is available."""
         there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
         if self.device == "auto":
             return torch.device(next(name for name in ("cuda", "mps", "cpu") if there[name]))
@@ -93,7 +95,7 @@ class TrainingOptions:
         return torch.device(self.device)
 
     def mixed_precision(self, device: torch.device) -> bool:
-        """Tell whether to compute in bfloat16 on ``device``, after checking that it can."""
+        """Tell whether to compute in bfloat16 on ``device``, after checking that it is supported."""
         able = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
         if self.precision == "bfloat16" and not able:
             raise ParameterError(
@@ -103,7 +105,7 @@ class TrainingOptions:
         return able and self.precision != "float32"
 
     def make_optimizer(self, module: nn.Module, backbone: nn.Module, device: torch.device) -> torch.optim.Optimizer:
-        """Return an optimiser with two groups: ``backbone``, and what else is trained in ``module``."""
+        """Return an optimiser with two groups: ``backbone``, and everything else trained in ``module``."""
         inside = {id(parameter) for parameter in backbone.parameters()}
         trained = [parameter for parameter in module.parameters() if parameter.requires_grad]
         return OPTIMIZERS[self.optimizer](
@@ -116,5 +118,5 @@ class TrainingOptions:
         )
 
 
-# The same declarations, for methods that hand their own parameters on to the trainer.
+# The same declarations, for methods that pass their own parameters on to the trainer.
 TRAINING: Mapping[str, Any] = parameters_of(TrainingOptions)

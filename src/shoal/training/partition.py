@@ -1,4 +1,4 @@
-"""k-means that keeps the clusters' numbers while the space moves."""
+"""k-means that keeps cluster numbers stable while the space changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shoal.vectors import Vectors, squared_distances
 
 
 def kmeans_from(vectors: Vectors, centers: Vectors, max_iter: int = 300) -> Centroids:
-    """Lloyd's k-means from ``centers``; cluster k of the result is what cluster k has become.
+    """Lloyd's k-means from ``centers``; cluster k of the result comes from centre k.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def kmeans_from(vectors: Vectors, centers: Vectors, max_iter: int = 300) -> Cent
     centers : ndarray of shape (n_clusters, d)
         Where to start.
     max_iter : int, default=300
-        Most iterations.
+        Maximum number of iterations.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def kmeans_from(vectors: Vectors, centers: Vectors, max_iter: int = 300) -> Cent
     >>> kmeans_from(points, np.array([[8.0], [3.0]], dtype=np.float32)).centers.ravel().tolist()
     [10.0, 1.0]
     """
-    # In double precision: the order in which threads add up then changes no label.
+    # In double precision: the order in which threads sum then changes no label.
     points = np.asarray(vectors, dtype=np.float64)
     with warnings.catch_warnings():  # a cluster may run empty: that is for the guard to judge
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -41,10 +41,10 @@ def kmeans_from(vectors: Vectors, centers: Vectors, max_iter: int = 300) -> Cent
 
 
 def best_kmeans(vectors: Vectors, centers: Vectors, rng: np.random.RandomState, *, n_init: int = 10) -> Centroids:
-    """k-means from ``centers`` and from ``n_init`` fresh starts; the one with the least inertia.
+    """k-means from ``centers`` and from ``n_init`` fresh starts; the result with the lowest inertia.
 
-    Training can open the way to a partition that Lloyd's iterations do not reach from the trained centres.
-    Whichever wins, its clusters bear the numbers of those from ``centers`` that they share most texts with.
+    After training there may be a better partition that Lloyd's iterations do not reach from the trained centres.
+    Whichever wins, its clusters take the numbers of those from ``centers`` that they share most texts with.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ def best_kmeans(vectors: Vectors, centers: Vectors, rng: np.random.RandomState, 
     centers : ndarray of shape (n_clusters, d)
         One of the starts.
     rng : RandomState
-        Where the fresh starts come from.
+        Draws the fresh starts.
     n_init : int, default=10
-        How many there are.
+        Number of fresh starts.
 
     Examples
     --------

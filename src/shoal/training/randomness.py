@@ -1,4 +1,4 @@
-"""Random states: set for a run, kept in its checkpoints, and given back afterwards."""
+"""Random states: set for a run, saved in its checkpoints, and restored afterwards."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import torch
 
 @contextlib.contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Seed torch inside the block; the caller's random state comes back behind it.
+    """Seed torch inside the block; the caller's random state is restored afterwards.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 def random_states(rng: np.random.RandomState) -> dict[str, Any]:
-    """Return every random state that training may draw on: the run's own, torch's, numpy's and Python's."""
+    """Return every random state that training may use: the run's own, torch's, numpy's and Python's."""
     states = {
         "run": _numpy_state(rng.get_state(legacy=False)),
         "numpy": _numpy_state(np.random.get_state(legacy=False)),  # noqa: NPY002 - foreign code may use it
@@ -42,7 +42,7 @@ def random_states(rng: np.random.RandomState) -> dict[str, Any]:
 
 
 def restore_random_states(rng: np.random.RandomState, states: dict[str, Any]) -> None:
-    """Undo :func:`random_states`."""
+    """Restore what :func:`random_states` returned."""
     rng.set_state(_numpy_tuple(states["run"]))
     np.random.set_state(_numpy_tuple(states["numpy"]))  # noqa: NPY002 - foreign code may use it
     random.setstate((random.getstate()[0], tuple(states["python"]), None))
@@ -52,7 +52,7 @@ def restore_random_states(rng: np.random.RandomState, states: dict[str, Any]) ->
 
 
 def _numpy_state(state: Any) -> dict[str, Any]:
-    """Take numpy's Mersenne Twister apart into an array and plain numbers."""
+    """Split numpy's Mersenne Twister state into an array and plain numbers."""
     inner = state["state"]
     return {
         "key": np.asarray(inner["key"]),
@@ -63,5 +63,5 @@ def _numpy_state(state: Any) -> dict[str, Any]:
 
 
 def _numpy_tuple(state: dict[str, Any]) -> tuple[str, Any, int, int, float]:
-    """Put numpy's state together again."""
+    """Rebuild numpy's state."""
     return ("MT19937", np.asarray(state["key"]), state["pos"], state["has_gauss"], state["gauss"])

@@ -1,4 +1,4 @@
-"""Where a run stands: everything that changes between two steps, besides weights and optimiser."""
+"""The state of a run: everything that changes between steps, besides weights and optimiser."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ _PLAIN = ("stage", "step", "broken", "finished", "ended", "alarm", "outcomes", "
 
 @dataclass
 class RunState:
-    """Where a run stands.
+    """The state of a run.
 
     Attributes
     ----------
     stage, step : int
-        Number of the stage, and of the steps taken in it.
+        Number of the stage, and of steps taken in it.
     broken : int
         Steps in a row whose gradient was not finite.
     finished : bool
-        The stage is over and judged.
+        Whether the stage is over and its outcome recorded.
     ended, alarm : str
         Why the stage ended before its last step, and what went wrong; empty if not.
     outcomes : list of dict
-        What became of the stages that are over.
+        Outcomes of the finished stages.
     stage_start : dict
         The signs at the stage's start.
     labels, start_labels : ndarray of int64, shape (n,)
         Labels at the last evaluation and at the run's start.
     signs : Signs, optional
-        What the last evaluation showed.
+        Signs at the last evaluation.
     guard : Guard, optional
-        Knows the run's start.
+        Compares the run with its start.
     best : BestState
         The stage's best state.
     """
@@ -57,13 +57,13 @@ class RunState:
     best: BestState = field(default_factory=BestState)
 
     def begin_stage(self, stage: int) -> None:
-        """Go to the start of a stage."""
+        """Move to the start of a stage."""
         self.stage, self.step, self.broken, self.finished = stage, 0, 0, False
         self.ended, self.alarm = "", ""
         self.best = BestState()
 
     def outcome(self) -> dict[str, Any]:
-        """Return what became of the run as a whole."""
+        """Return the outcome of the whole run."""
         return {
             "rolled_back": any(stage["rolled_back"] for stage in self.outcomes),
             "reason": "; ".join(stage["reason"] for stage in self.outcomes if stage["reason"]),
@@ -85,7 +85,7 @@ class RunState:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> RunState:
-        """Undo :meth:`state_dict`."""
+        """Reverse :meth:`state_dict`."""
         best = BestState()
         best.load_state_dict(state["best"])
         return cls(

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 class EpochSampler:
     """Goes through the corpus in a new random order each epoch.
 
-    The order of an epoch depends on seed and epoch alone, so epoch and position say all about where it stands.
+    The order of an epoch depends on seed and epoch alone, so epoch and position are its whole state.
 
     Parameters
     ----------
     n : int
         Number of texts.
     batch_size : int
-        Texts a batch. The last batch of an epoch may be smaller; a single text, which has nobody to be told
-        from, is left out unless it is all there is.
+        Texts per batch. The last batch of an epoch may be smaller; a single text, which has nothing to contrast
+        with, is omitted unless it is the only one.
     seed : int
         Seed.
 
@@ -58,9 +58,9 @@ class EpochSampler:
         return rows
 
     def state_dict(self) -> dict[str, int]:
-        """Return where it stands."""
+        """Return epoch and position."""
         return {"epoch": self.epoch, "position": self.position}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Go where :meth:`state_dict` says."""
+        """Restore epoch and position."""
         self.epoch, self.position = state["epoch"], state["position"]

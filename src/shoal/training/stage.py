@@ -1,4 +1,4 @@
-"""A piece of training: one objective with its length."""
+"""A stage of training: one objective and its length."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from shoal.training.options import TrainingOptions
 
 @dataclass(frozen=True)
 class Stage:
-    """A piece of training.
+    """A stage of training.
 
     Attributes
     ----------
     name : str
-        What the progress line and the history call it.
+        Its name in the progress line and the history.
     objective : Objective
         What is minimised.
     epochs, max_steps : int, optional
-        Its length; by default what the options say.
+        Its length; by default as in the options.
     refresh_every : int or "epoch", optional
-        Steps after which ``objective.refresh`` is called, or at the end of every epoch; by default never.
+        Steps between calls to ``objective.refresh``, or at the end of every epoch; by default never.
     learning_rate : float, optional
-        Of all that is trained; by default what the options say.
+        Learning rate of everything trained; by default as in the options.
     watched : bool, default=True
-        Whether there are clusters to evaluate. Off for pre-training: no guard, no early stopping; what the guard
-        compares with is then the start of the first stage that is watched.
+        Whether there are clusters to evaluate. Off for pre-training: no guard, no early stopping; the guard then
+        compares with the start of the first watched stage.
     regret : float
-        How far the quality at the end (see :class:`~shoal.training.Signs`) may be below the best without being undone.
+        How far the final quality (see :class:`~shoal.training.Signs`) may be below the best without a rollback.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Stage:
     regret: float = REGRET
 
     def refresh_due(self, step: int, epoch_over: bool) -> bool:
-        """Tell whether the objective is to be refreshed after ``step``."""
+        """Tell whether to refresh the objective after ``step``."""
         if self.refresh_every is None:
             return False
         return epoch_over if self.refresh_every == "epoch" else step % self.refresh_every == 0

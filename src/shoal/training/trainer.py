@@ -28,20 +28,20 @@ from shoal.training.stage import Stage
 from shoal.vectors import Vectors
 
 TEXTS_PER_BLOCK = 4096
-# A loss may overflow once; so many steps in a row that cannot be used mean that the run is lost.
+# A loss may overflow once; this many unusable steps in a row mean that the run is lost.
 BROKEN_STEPS = 3
 
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """What a run gave, besides the weights.
+    """The result of a run, besides the weights.
 
     Attributes
     ----------
     history : list of dict
-        A record for each step and for each evaluation.
+        One record per step and per evaluation.
     outcome : dict
-        What became of it: signs at ``start`` and ``end``, ``rolled_back``, ``reason``, and all that by stage.
+        Signs at ``start`` and ``end``, ``rolled_back``, ``reason``, and the same for each of the ``stages``.
     start_labels : ndarray of int64, shape (n,)
         Labels before the first step.
     """
@@ -52,7 +52,7 @@ class TrainingResult:
 
 
 class Trainer:
-    """Runs stages, one after the other.
+    """Runs stages, one after another.
 
     Parameters
     ----------
@@ -61,11 +61,11 @@ class Trainer:
     options : TrainingOptions
         How to train.
     n_clusters : int
-        The number of clusters, for the signs of decay.
+        The number of clusters, for the signs of degradation.
     callbacks : sequence of Callback
-        Who listens.
+        Observers of the run.
     checkpoints : Checkpoints, optional
-        Where states are kept; if there is one, the run goes on from it.
+        Where states are saved; if there is one, the run continues from it.
     """
 
     def __init__(
@@ -95,12 +95,12 @@ class Trainer:
         Parameters
         ----------
         stages : sequence of Stage
-            What to do; on resume the same that was begun.
+            What to run; on resume, the same as at the start.
 
         Returns
         -------
         TrainingResult
-            The weights are in the stages' objectives and in the encoder that they share.
+            The weights are in the stages' objectives and in the encoder they share.
         """
         with seeded(self.options.seed):
             saved = self.checkpoints.latest() if self.checkpoints is not None else None
@@ -114,7 +114,7 @@ class Trainer:
         return TrainingResult(self.history, self.state.outcome(), self.state.start_labels)
 
     def _run_stage(self, index: int, stage: Stage, saved: dict[str, Any] | None) -> None:
-        """Run one stage from its start, or from what was saved."""
+        """Run one stage from its start, or from a checkpoint."""
         objective = stage.objective.to(self.device)
         optimizer = self.options.make_optimizer(objective, objective.encoder, self.device)
         n_steps = stage.n_steps(self.options, math.ceil(self.sampler.batches_per_epoch / self.options.accumulate))
@@ -140,7 +140,7 @@ class Trainer:
             self._checkpoint(objective, optimizer)
 
     def _begin(self, index: int, stage: Stage) -> None:
-        """Initialise the objective from the corpus as it is, and evaluate it for the first time."""
+        """Initialise the objective from the corpus, and evaluate it for the first time."""
         state = self.state
         state.begin_stage(index)
         embeddings = self._embed(stage.objective)
@@ -198,7 +198,7 @@ class Trainer:
         return record
 
     def _update(self, optimizer: torch.optim.Optimizer, terms: dict[str, float]) -> None:
-        """Apply the gradient if it is finite; a run whose gradients stay broken is ended."""
+        """Apply the gradient if it is finite; end the run if it stays broken."""
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         norm = nn.utils.clip_grad_norm_(parameters, self.options.clip_norm or math.inf)
         if math.isfinite(norm.item()) and all(map(math.isfinite, terms.values())):
@@ -211,7 +211,7 @@ class Trainer:
             self.state.ended = self.state.alarm
 
     def _evaluate_if_due(self, stage: Stage, n_steps: int, epoch_over: bool) -> None:
-        """Refresh the objective and evaluate the corpus when it is time."""
+        """Refresh the objective and evaluate the corpus when due."""
         step, every = self.state.step, self.options.evaluate_every
         evaluation_due = stage.watched and ((step % every == 0 if every is not None else epoch_over) or step == n_steps)
         refresh_due = stage.refresh_due(step, epoch_over)
@@ -224,7 +224,7 @@ class Trainer:
             self._evaluate(stage, embeddings)
 
     def _evaluate(self, stage: Stage, embeddings: Vectors) -> None:
-        """Take stock of the whole corpus: labels, signs of decay, the best state, reasons to stop."""
+        """Evaluate the whole corpus: labels, signs of degradation, the best state, reasons to stop."""
         state = self.state
         if state.guard is None:
             return
@@ -251,7 +251,7 @@ class Trainer:
         state.ended = state.alarm or next(filter(None, wishes), "")
 
     def _finish(self, stage: Stage) -> None:
-        """Roll back if something went wrong, and write down what became of the stage."""
+        """Roll back if something went wrong, and record the outcome of the stage."""
         state, best = self.state, self.state.best
         reason = state.alarm
         if not reason and state.guard and state.signs and best.signs:
@@ -289,7 +289,7 @@ class Trainer:
         return vectors
 
     def _checkpoint(self, objective: Objective, optimizer: torch.optim.Optimizer) -> None:
-        """Write everything that the rest of the run depends on."""
+        """Save everything the rest of the run depends on."""
         if self.checkpoints is None:
             return
         self.checkpoints.write(
@@ -305,7 +305,7 @@ class Trainer:
         )
 
     def _restore(self, saved: dict[str, Any], objective: Objective, optimizer: torch.optim.Optimizer) -> None:
-        """Undo :meth:`_checkpoint`."""
+        """Restore what :meth:`_checkpoint` saved."""
         objective.load_state_dict(saved["weights"], strict=False)
         moments = {int(number): values for number, values in saved["optimizer"].items()}
         optimizer.load_state_dict({**optimizer.state_dict(), "state": moments})
@@ -313,11 +313,11 @@ class Trainer:
         self.sampler.load_state_dict(saved["sampler"])
         restore_random_states(self.rng, saved["random"])
         for name, callback in self._named_callbacks().items():
-            if name in saved["callbacks"]:  # one that was not there before has nothing to go on from
+            if name in saved["callbacks"]:  # a new callback has no state to restore
                 callback.load_state_dict(saved["callbacks"][name])
 
     def _named_callbacks(self) -> dict[str, Callback]:
-        """Name the callbacks by their class; the second of a class has its number behind it, and so on."""
+        """Name each callback by its class, with a number from the second of a class on."""
         named: dict[str, Callback] = {}
         for callback in self.callbacks:
             kind = type(callback).__name__
@@ -326,11 +326,11 @@ class Trainer:
         return named
 
     def _where(self, stage: Stage) -> dict[str, Any]:
-        """Say where the run stands."""
+        """Return stage, step and epoch."""
         return {"stage": stage.name, "step": self.state.step, "epoch": self.sampler.epoch}
 
     def _log(self, record: Record) -> None:
-        """Add a record to the history; what is not finite becomes None, for JSON has no word for it."""
+        """Add a record to the history; values that are not finite become None, which JSON can hold."""
         for name, value in record.items():
             if isinstance(value, float) and not math.isfinite(value):
                 record[name] = None
@@ -340,7 +340,7 @@ class Trainer:
 
 
 def _detail(record: Record) -> str:
-    """Return what stands beside the bar: the terms of the loss and the speed."""
+    """Return the text beside the bar: the terms of the loss and the speed."""
     known = {"step", "epoch", "total", "learning_rate", "head_learning_rate", "seconds", "texts", "tokens", "padding"}
     terms = [f"{k} {v:.3f}" for k, v in record.items() if isinstance(v, float) and k not in known]
     return f"{' '.join(terms)} · {record['texts'] / record['seconds']:.0f} texts/s"

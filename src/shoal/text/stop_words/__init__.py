@@ -1,4 +1,4 @@
-"""Function words, one file per language beside this one, and which of the languages a corpus is written in."""
+"""Function words, one file per language in this folder, and detection of a corpus's languages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shoal.text.words import words
 
 
 def _read(code: str) -> frozenset[str]:
-    """Read the function words of a language, one on each line, case-folded."""
+    """Read the function words of a language, one per line, case-folded."""
     return frozenset((files(__name__) / f"{code}.txt").read_text(encoding="utf-8").split())
 
 
@@ -20,7 +20,7 @@ STOP_WORDS: dict[str, frozenset[str]] = {code: _read(code) for code in ("en", "d
 _CHINESE = _read("zh")
 
 _SAMPLE = 5000
-# Function words are some 40 % of a text, so this finds a language in which about a twentieth is written.
+# Function words are about 40 % of a text, so this finds a language that makes up about a twentieth of the corpus.
 _TELLING_SHARE = 0.02
 _TELLING_WORDS = 3
 
@@ -29,8 +29,8 @@ def languages(texts: Sequence[str]) -> tuple[str, ...]:
     """Find the languages of a corpus by their function words.
 
     Each text counts for the one language whose function words are most frequent in it. A language is in the
-    corpus when its function words in such texts are at least two in a hundred of all words, and at least three
-    different ones: "car" alone does not make English French. At most 5000 texts, evenly spaced, are read.
+    corpus if its function words in such texts are at least 2 % of all words, and at least three different ones:
+    "car" alone does not make an English corpus French. At most 5000 texts, evenly spaced, are read.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def languages(texts: Sequence[str]) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Two-letter codes among the keys of `STOP_WORDS`; empty where none is found.
+        Two-letter codes among the keys of `STOP_WORDS`; empty if none is found.
 
     Examples
     --------
@@ -69,7 +69,8 @@ def resolve_stop_words(stop_words: str | Iterable[str] | None, texts: Sequence[s
     Parameters
     ----------
     stop_words : "auto", iterable of str or None
-        "auto" for the lists of the languages found in `texts`; your own words; None for no stop words.
+        "auto" for the lists of the languages found in `texts`, your own words, or None for no stop words.
+
     texts : sequence of str
         The corpus, read only for "auto".
 
