@@ -50,6 +50,11 @@ def build(registered, backbone):
     return lambda **params: registered(**{**SMALL, "backbone": backbone, **params})
 
 
+@pytest.fixture
+def fitted(build):
+    return build().fit(promises.TEXTS)
+
+
 def cases():
     """Return every test of ``test_every_method`` with each of its sets of arguments."""
     for name, test in vars(promises).items():
