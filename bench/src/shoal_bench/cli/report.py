@@ -25,7 +25,7 @@ def report(
     json: bool = typer.Option(False, help="Print the files written as one JSON object."),
 ) -> None:
     """Write `benchmarks.md` and its pictures: published figures beside ours."""
-    from shoal_bench.report import write_pages
+    from shoal_bench.report.write import write_pages
 
     files = write_pages(results, out, suite)
     if json:
