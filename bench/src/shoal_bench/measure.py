@@ -82,20 +82,19 @@ def _measure_method(cell: Cell, data: LabelledTexts, scored: LabelledTexts) -> d
         trace = Trace(data.labels, snapshots, maps=MAPS in cell.extras)
         model.fit(data.texts, callbacks=[trace])
         seconds = round(trace.seconds(), 3)
-        outcome = getattr(model, "outcome_", None)
         if trace.evaluations:
             snapshots.take(trace.evaluations[-1]["stage"], model.transform(data.texts), model.labels_)
         labels = model.labels_ if scored is data else model.predict(scored.texts)
     return {
         "labels": labels,
         "fitted_scores": None if scored is data else scores(data.labels, model.labels_),
-        "start_scores": None if outcome is None else scores(data.labels, model.start_labels_),
+        "start_scores": scores(data.labels, model.start_labels_) if trace.evaluations else None,
         "seconds": seconds,
         "stages": snapshots.stages,
         "extras": snapshots.found(),
         "encode_seconds": None if encoded is None else encoded.seconds,
         "starts_from_vectors": encoded is not None,
-        "outcome": outcome,
+        "outcome": model.outcome_ if trace.evaluations else None,
         "trace": trace.evaluations,
         "pair_similarity": trace.pair_similarity,
         "topics": topic_facts(model, data.texts),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,11 @@ from shoal.metrics import dunn, moved_pairs, scores, silhouette
 from shoal.vectors import Vectors
 from shoal_bench.data_sets import LabelledTexts
 from shoal_bench.question_ranking import QuestionRanking
-from shoal_bench.suite_checks import EXTRAS
+from shoal_bench.suite import Extra
 
 START = "start"
 # What a suite may ask for beyond the scores. Places and pairs are numbers: no record holds a text.
-PLACES, PAIRS, RANKING, MAPS = EXTRAS
+PLACES, PAIRS, RANKING, MAPS = get_args(Extra)
 
 PLACED_TEXTS = 500
 PAIRS_OF_A_KIND = 10

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from matplotlib.figure import Figure
 
@@ -16,7 +14,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def summary_of(suite, records, **changes):
-    return summarise(replace(suite, **changes), {record["key"]: record for record in records})
+    return summarise(suite.model_copy(update=changes), {record["key"]: record for record in records})
 
 
 def drawn(drawings):
@@ -82,7 +80,7 @@ def test_distances_are_solid_on_classes_and_dashed_on_clusters(made_suite, made_
     ],
 )
 def test_each_kind_of_suite_has_its_pictures(tmp_path, made_suite, made_records, kind, names):
-    rows = tuple(replace(row, series=row.method, x=0.2) for row in made_suite.rows)
+    rows = tuple(row.model_copy(update={"series": row.method, "x": 0.2}) for row in made_suite.rows)
     similar = {"mean": 0.8, "n": 4, "counts": [0, 0, 1, 3]}
     records = [{**record, "pair_similarity": similar} for record in made_records]
     summary = summary_of(made_suite, records, kind=kind, rows=rows, data_sets=("agnews", "tweet"))
@@ -133,7 +131,7 @@ def test_a_fit_that_took_no_time_at_all_is_drawn(tmp_path, made_suite, made_reco
 
 def test_data_sets_without_results_have_no_panel(made_suite, made_records):
     records = [record for record in made_records if record["cell"]["data_set"] == "tweet"]
-    rows = tuple(replace(row, series=row.method, x=0.2) for row in made_suite.rows)
+    rows = tuple(row.model_copy(update={"series": row.method, "x": 0.2}) for row in made_suite.rows)
     summary = summary_of(made_suite, records, kind="strengths", rows=rows)
     for drawings in (pictures.strengths(summary), pictures.distances(summary)):
         assert {panel.get_title().partition(":")[0] for panel in drawn(drawings)} == {"tweet"}
@@ -161,7 +159,9 @@ def test_the_ranks_are_written_out():
 
 
 def test_a_sweep_is_the_scores_by_x(made_suite, made_records):
-    rows = tuple(replace(row, series="made up", x=float(place)) for place, row in enumerate(made_suite.rows[:3]))
+    rows = tuple(
+        row.model_copy(update={"series": "made up", "x": float(place)}) for place, row in enumerate(made_suite.rows[:3])
+    )
     agnews, *others = drawn(pictures.sweep(summary_of(made_suite, made_records, kind="sweep", rows=rows)))
     assert agnews.get_title() == "agnews: ACC"
     assert agnews.containers[0][0].get_xydata().tolist() == [[0, 72.0], [1, 76.5], [2, 82.0]]

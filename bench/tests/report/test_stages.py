@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from matplotlib.figure import Figure
 
@@ -33,7 +31,9 @@ def staged(made_suite, made_records):
             }
             trained = record["cell"]["method"] in ("sccl", "kmeans")
             records.append({**record, "stages": path, "extras": extras} if trained else record)
-        suite = replace(made_suite, kind=kind, rows=tuple(row for row in made_suite.rows if row.name in rows))
+        suite = made_suite.model_copy(
+            update={"kind": kind, "rows": tuple(row for row in made_suite.rows if row.name in rows)}
+        )
         return summarise(suite, {record["key"]: record for record in records})
 
     return make
@@ -75,7 +75,9 @@ def test_each_kind_has_its_picture_or_table(staged, tmp_path):
 
 
 def test_without_stages_there_is_nothing_to_show(made_suite, made_records):
-    summary = summarise(replace(made_suite, kind="stages"), {record["key"]: record for record in made_records})
+    summary = summarise(
+        made_suite.model_copy(update={"kind": "stages"}), {record["key"]: record for record in made_records}
+    )
     assert stages.stage_names(summary) == stages.measures_of(summary) == []
     assert pictures.places(summary) == pictures.stages(summary) == []
     assert stages.pairs_table(summary) == stages.stage_table(summary) == ""
