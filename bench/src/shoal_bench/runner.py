@@ -14,10 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import IO
 
 from filelock import BaseFileLock, FileLock, Timeout
@@ -26,6 +25,7 @@ from shoal.cache import cache_folder
 from shoal.progress import progress
 from shoal_bench.cell import Cell, blank_record
 from shoal_bench.child import child_environment, record_of
+from shoal_bench.data_sets import data_folder
 from shoal_bench.results import FAILED, OK, UNAVAILABLE, Record, Results, extras_of
 
 _COMMAND = (sys.executable, "-m", "shoal_bench.cell")
@@ -144,26 +144,12 @@ class Runner:
         Cells at a time.
     threads : int
         Threads of each.
-    data_folder : Path
-        Where the data sets are.
-    say : callable
-        Gets a line for people now and then.
     """
 
-    def __init__(
-        self,
-        results: Results,
-        *,
-        jobs: int = 1,
-        threads: int = 1,
-        data_folder: Path,
-        say: Callable[[str], None] = lambda line: None,
-    ) -> None:
+    def __init__(self, results: Results, *, jobs: int = 1, threads: int = 1) -> None:
         self.results = results
         self.jobs = jobs
         self.threads = threads
-        self.data_folder = data_folder
-        self.say = say
         self._children: list[_Child] = []
 
     def missing(self, tasks: Sequence[Task]) -> list[Task]:
@@ -190,9 +176,8 @@ class Runner:
         waiting = self.missing(tasks)
         wanted = len(in_order(tasks))
         summary = Summary(wanted=wanted, already=wanted - len(waiting))
-        healed = self.results.prepare() if waiting else ""
-        if healed:
-            self.say(healed)
+        if waiting:
+            self.results.prepare()
         try:
             with progress("Bench", len(waiting), unit="cells") as bar:
                 while waiting or self._children:
@@ -211,12 +196,10 @@ class Runner:
         for child in ended:
             self._children.remove(child)
             record = child.record()
-            healed = self.results.append(record)
+            self.results.append(record)
             child.close()
             summary.ended[record["status"]] += 1
-            self.say(f"{child.task.title}: {_told(record)}")
-            if healed:
-                self.say(healed)
+            self.results.say(f"{child.task.title}: {_told(record)}")
         return len(ended)
 
     def _start(self, waiting: list[Task], before: int) -> tuple[list[Task], int]:
@@ -252,7 +235,7 @@ class Runner:
 
     def _child(self, task: Task, lock: BaseFileLock) -> _Child:
         """Start the process of a cell."""
-        environment = {**child_environment(self.threads), "SHOAL_DATA": str(self.data_folder.absolute())}
+        environment = {**child_environment(self.threads), "SHOAL_DATA": str(data_folder().absolute())}
         out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - the child's, closed with it
         with tempfile.TemporaryFile() as question:
             question.write(json.dumps(task.cell.as_dict()).encode())

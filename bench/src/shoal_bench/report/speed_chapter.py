@@ -9,7 +9,8 @@ from shoal_bench.report.drawing import COLOURS, INK, Album, Drawing, in_panels, 
 from shoal_bench.report.page import PROSE, Strong, bullets, command, figure, inline, section, table
 from shoal_bench.results import OK, Record
 from shoal_bench.speed.figures import exponents
-from shoal_bench.speed.plan import GROWTHS, KIND, MEASURES, RATIOS, SPEED_TIERS
+from shoal_bench.speed.plan import GROWTHS, KIND, MEASURES, RATIOS
+from shoal_bench.tiers import TIERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +45,7 @@ def speed_chapter(records: Sequence[Record], album: Album) -> list[str]:
     if not taken:
         return []
     largest = max(record["n_texts"] for record in taken)
-    tier = next((name for name, tier in SPEED_TIERS.items() if max(tier.sizes) >= largest), "paper")
+    tier = next((name for name, tier in TIERS.items() if max(tier.speed.sizes) >= largest), "paper")
     compared = _latest(record for record in taken if record["measure"] in RATIOS)
     curves: dict[str, list[Record]] = {}
     for record in _latest(record for record in taken if record["measure"] in GROWTHS):
