@@ -62,8 +62,8 @@ class Snapshots:
         entry: dict[str, Any] = {"stage": stage, "acc": found["acc"], "nmi": found["nmi"]}
         entry |= {"silhouette": silhouette(vectors, labels).value, "dunn": dunn(vectors, labels)}
         if self._questions is not None:
-            ranking = self._questions.scores(self.model.encoder_.encode)
-            entry |= {"map": 100 * ranking.map, "mrr": 100 * ranking.mrr}
+            precision, reciprocal_rank = self._questions.scores(self.model.encoder_.encode)
+            entry |= {"map": 100 * precision, "mrr": 100 * reciprocal_rank}
         if PLACES in self.extras:
             perplexity = min(30.0, (len(self._rows) - 1) / 3)
             placed = TSNE(perplexity=perplexity, random_state=0).fit_transform(vectors[self._rows])
