@@ -66,7 +66,7 @@ class QuestionRanking:
         place = {row[0]: number for number, row in enumerate(rows)}
         found = cls([f"{title} {body}" for _, title, body in rows], [], [], [])
         for line in (line for name in LISTS for line in content[name].splitlines()):
-            query, similar, candidates, _ = line.split("\t")
+            query, similar, candidates, *_ = line.split("\t")
             found.queries.append(place[query])
             found.candidates.append(np.array([place[name] for name in candidates.split()]))
             found.relevant.append(np.isin(candidates.split(), similar.split()))

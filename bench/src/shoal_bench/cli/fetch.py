@@ -33,21 +33,15 @@ def fetch(
     another name (NAME.tsv.gz.bad), never used.
     """
     from shoal_bench.data_sets import DATA_SETS, data_folder
-    from shoal_bench.fetch import Fetched
     from shoal_bench.fetch import fetch as fetch_data_sets
 
-    def tell(fetched: Fetched) -> None:
-        data_set = DATA_SETS[fetched.name]
-        what = "already there" if fetched.already else "fetched"
-        say(f"{fetched.name}: {what}, {data_set.n_texts} texts, {data_set.n_classes} classes.")
-        say(f"  from {data_set.source}; licence: {data_set.licence}.")
-
     place = (folder or data_folder()).expanduser()
-    wanted = list(DATA_SETS) if "all" in names else list(dict.fromkeys(names))
-    done = fetch_data_sets(wanted, place, tell)
+    wanted, facts = list(DATA_SETS) if "all" in names else list(dict.fromkeys(names)), {}
+    for data_set, already in fetch_data_sets(wanted, place):
+        what = "already there" if already else "fetched"
+        say(f"{data_set.name}: {what}, {data_set.n_texts} texts, {data_set.n_classes} classes.")
+        say(f"  from {data_set.source}; licence: {data_set.licence}.")
+        file = str(data_set.file(place))
+        facts[data_set.name] = {"file": file, "already": already, "licence": data_set.licence}
     if json:
-        facts = {
-            each.name: {"file": str(each.file), "already": each.already, "licence": DATA_SETS[each.name].licence}
-            for each in done
-        }
         print_json({"folder": str(place), "data_sets": facts})
