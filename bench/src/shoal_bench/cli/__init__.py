@@ -19,25 +19,18 @@ if TYPE_CHECKING:
     from shoal_bench.runner import Runner, Summary, Task
     from shoal_bench.suite import Suite
 
-EXAMPLES = """
-Examples:
-
-    shoal-bench list
-
-    shoal-bench --suite sccl-table1 --tier quick
-
-    shoal-bench --suite sccl-table1 --tier standard --data-set tweet --row SCCL --seeds 0,1 --jobs 2
-
-    shoal-bench --suite all --tier quick --dry-run
-
-    shoal-bench --suite my.toml --tier quick --texts 500 --results my.jsonl
-
-    shoal-bench --suite sccl-table1 --peer bertopic
-
-    shoal-bench report
-
-Killed or interrupted, the same command goes on where it stopped. Several may run at once.
-"""
+EXAMPLES = "\n\n    ".join(  # as typer shows them, one to a line
+    (
+        "Examples:",
+        "shoal-bench list",
+        "shoal-bench --suite sccl-table1 --tier quick",
+        "shoal-bench --suite sccl-table1 --tier standard --data-set tweet --row SCCL --seeds 0,1 --jobs 2",
+        "shoal-bench --suite all --tier quick --dry-run",
+        "shoal-bench --suite my.toml --tier quick --texts 500 --results my.jsonl",
+        "shoal-bench --suite sccl-table1 --peer bertopic",
+        "shoal-bench report\n\nKilled or interrupted, the same command goes on where it stopped. Several may run at once.",
+    )
+)
 ALL = "all"
 SPEED = "speed"
 LARGEST_SEED = 2**32 - 1  # numpy's

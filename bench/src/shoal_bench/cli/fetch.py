@@ -8,18 +8,16 @@ import typer
 
 from shoal.cli.console import print_json, say
 
-EXAMPLES = """
-Examples:
-
-    shoal-bench fetch tweet agnews
-
-    shoal-bench fetch all --folder ~/text-data
-
-    SHOAL_DATA=~/text-data shoal-bench --suite sccl-table1 --tier quick
-
-Licences: Shoal passes no texts on. They belong to their authors; most sources state no licence, which allows evaluation
-on your own machine and no redistribution. The command says for each set what is known.
-"""
+EXAMPLES = "\n\n    ".join(
+    (
+        "Examples:",
+        "shoal-bench fetch tweet agnews",
+        "shoal-bench fetch all --folder ~/text-data",
+        "SHOAL_DATA=~/text-data shoal-bench --suite sccl-table1 --tier quick\n\n"
+        "Licences: Shoal passes no texts on. They belong to their authors; most sources state no licence, which allows "
+        "evaluation on your own machine and no redistribution. The command says for each set what is known.",
+    )
+)
 
 
 def fetch(

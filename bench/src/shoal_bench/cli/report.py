@@ -9,13 +9,9 @@ import typer
 from shoal.cli.console import print_json, say
 from shoal_bench.results import DEFAULT_FILE
 
-EXAMPLES = """
-Examples:
-
-    shoal-bench report
-
-    shoal-bench report --results my.jsonl --suite my.toml --out my-pages
-"""
+EXAMPLES = "\n\n    ".join(
+    ("Examples:", "shoal-bench report", "shoal-bench report --results my.jsonl --suite my.toml --out my-pages")
+)
 
 
 def report(

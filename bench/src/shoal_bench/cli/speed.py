@@ -18,17 +18,15 @@ from shoal_bench.tiers import find_tier
 if TYPE_CHECKING:
     from shoal_bench.speed.plan import SpeedRequest
 
-EXAMPLES = """
-Examples:
-
-    shoal-bench speed
-
-    shoal-bench speed --tier standard --threads 2
-
-    shoal-bench speed --measure encode-titles --measure fit --again
-
-    shoal-bench speed --measure growth-fit --method tfidf-kmeans --sizes 1000,10000,100000
-"""
+EXAMPLES = "\n\n    ".join(
+    (
+        "Examples:",
+        "shoal-bench speed",
+        "shoal-bench speed --tier standard --threads 2",
+        "shoal-bench speed --measure encode-titles --measure fit --again",
+        "shoal-bench speed --measure growth-fit --method tfidf-kmeans --sizes 1000,10000,100000",
+    )
+)
 
 
 def speed(
