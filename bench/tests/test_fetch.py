@@ -363,6 +363,6 @@ def test_all_means_every_data_set(command, tmp_path):
 
 
 def test_help_has_examples_and_a_word_on_licences(command):
-    said = command("--help").stdout
+    said = " ".join(command("--help").stdout.split())
     assert "shoal-bench fetch tweet agnews" in said
     assert "no redistribution" in said

@@ -164,9 +164,10 @@ def attempted(work: Callable[[], Record]) -> Record:
         return {"status": FAILED, "reason": one_line(f"{type(reason).__name__}: {reason}")}
 
 
-def now() -> str:
-    """Return the time in UTC, as records have it."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+def new_record(key: str, **facts: Any) -> Record:
+    """Return a record of something that is going well, as of now in UTC."""
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"schema": SCHEMA, "key": key, **facts, "status": OK, "reason": "", "when": when}
 
 
 def extras_of(record: Record | None) -> set[str]:

@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 
 EXAMPLES = "\n\n    ".join(  # as typer shows them, one to a line
     (
-        "Examples:",
+        "\nExamples:",
         "shoal-bench list",
         "shoal-bench --suite sccl-table1 --tier quick",
         "shoal-bench --suite sccl-table1 --tier standard --data-set tweet --row SCCL --seeds 0,1 --jobs 2",
         "shoal-bench --suite all --tier quick --dry-run",
         "shoal-bench --suite my.toml --tier quick --texts 500 --results my.jsonl",
         "shoal-bench --suite sccl-table1 --peer bertopic",
-        "shoal-bench report\n\nKilled or interrupted, the same command goes on where it stopped. Several may run at once.",
+        "shoal-bench report\n\n"
+        "Killed or interrupted, the same command goes on where it stopped. Several may run at once.",
     )
 )
 ALL = "all"

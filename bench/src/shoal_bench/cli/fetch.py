@@ -10,7 +10,7 @@ from shoal.cli.console import print_json, say
 
 EXAMPLES = "\n\n    ".join(
     (
-        "Examples:",
+        "\nExamples:",
         "shoal-bench fetch tweet agnews",
         "shoal-bench fetch all --folder ~/text-data",
         "SHOAL_DATA=~/text-data shoal-bench --suite sccl-table1 --tier quick\n\n"

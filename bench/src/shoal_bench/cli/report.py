@@ -10,7 +10,7 @@ from shoal.cli.console import print_json, say
 from shoal_bench.results import DEFAULT_FILE
 
 EXAMPLES = "\n\n    ".join(
-    ("Examples:", "shoal-bench report", "shoal-bench report --results my.jsonl --suite my.toml --out my-pages")
+    ("\nExamples:", "shoal-bench report", "shoal-bench report --results my.jsonl --suite my.toml --out my-pages")
 )
 
 

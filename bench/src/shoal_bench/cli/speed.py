@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = "\n\n    ".join(
     (
-        "Examples:",
+        "\nExamples:",
         "shoal-bench speed",
         "shoal-bench speed --tier standard --threads 2",
         "shoal-bench speed --measure encode-titles --measure fit --again",

@@ -20,7 +20,7 @@ from shoal.environment import machine, peak_memory_mb, versions
 from shoal.methods import find_method
 from shoal.methods.base import TextClusterer
 from shoal_bench.private_cache import private_cache
-from shoal_bench.results import OK, SCHEMA, Record, attempted, now
+from shoal_bench.results import Record, attempted, new_record
 from shoal_bench.speed.figures import in_turns
 from shoal_bench.speed.plain_loop import PlainLoop, TrainerLoop
 from shoal_bench.speed.plan import KIND, SpeedRequest
@@ -61,17 +61,7 @@ def take(request: SpeedRequest) -> Record:
 
 def speed_record(key: str, facts: Facts) -> Record:
     """Return a record of the speed suite: some facts, and where and when they were found."""
-    return {
-        "schema": SCHEMA,
-        "kind": KIND,
-        "key": key,
-        **facts,
-        "status": OK,
-        "reason": "",
-        "versions": versions(),
-        "machine": machine(),
-        "when": now(),
-    }
+    return new_record(key, kind=KIND, **facts, versions=versions(), machine=machine())
 
 
 def _take_encode(request: SpeedRequest, texts: Sequence[str]) -> Facts:
