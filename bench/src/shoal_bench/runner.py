@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import IO
 
@@ -72,16 +72,6 @@ class Task:
     def title(self) -> str:
         """What it is called."""
         return f"{self.cell.data_set} · {self.row} · seed {self.cell.seed}"
-
-
-@dataclass
-class Summary:
-    """What a run did: how many cells were wanted, already there, and ended in which way."""
-
-    wanted: int = 0
-    already: int = 0
-    ended: dict[str, int] = field(default_factory=lambda: {OK: 0, FAILED: 0, UNAVAILABLE: 0})
-    elsewhere: int = 0
 
 
 @dataclass
@@ -159,7 +149,7 @@ class Runner:
         # A newer record takes the older one's place, so it must have all that the older one had.
         return [task.with_extras(sorted(extras_of(known.get(task.key)))) for task in missing]
 
-    def run(self, tasks: Sequence[Task]) -> Summary:
+    def run(self, tasks: Sequence[Task]) -> dict[str, int]:
         """Run what is missing.
 
         Parameters
@@ -169,28 +159,29 @@ class Runner:
 
         Returns
         -------
-        Summary
-            What came of it. On Ctrl-C the running cells are ended and KeyboardInterrupt goes on.
+        dict
+            How many cells were ``wanted``, ``already`` there, ended ``ok``, ``failed`` or ``unavailable``, and were run
+            ``elsewhere`` meanwhile. On Ctrl-C the running cells are ended and KeyboardInterrupt goes on.
         """
         before = len(self.results.records())  # counted first: what others add from here on is not run again
         waiting = self.missing(tasks)
         wanted = len(in_order(tasks))
-        summary = Summary(wanted=wanted, already=wanted - len(waiting))
+        counts = {"wanted": wanted, "already": wanted - len(waiting), OK: 0, FAILED: 0, UNAVAILABLE: 0, "elsewhere": 0}
         if waiting:
             self.results.prepare()
         try:
             with progress("Bench", len(waiting), unit="cells") as bar:
                 while waiting or self._children:
-                    finished = self._collect(summary)
+                    finished = self._collect(counts)
                     waiting, elsewhere = self._start(waiting, before)
-                    summary.elsewhere += elsewhere
+                    counts["elsewhere"] += elsewhere
                     bar.advance(finished + elsewhere, ", ".join(child.task.title for child in self._children))
                     time.sleep(_POLL_SECONDS if self._children else _OTHERS_SECONDS * bool(waiting))
         finally:
             self._end_children()
-        return summary
+        return counts
 
-    def _collect(self, summary: Summary) -> int:
+    def _collect(self, counts: dict[str, int]) -> int:
         """Write down the cells that have ended and return how many."""
         ended = [child for child in self._children if child.process.poll() is not None]
         for child in ended:
@@ -198,7 +189,7 @@ class Runner:
             record = child.record()
             self.results.append(record)
             child.close()
-            summary.ended[record["status"]] += 1
+            counts[record["status"]] += 1
             self.results.say(f"{child.task.title}: {_told(record)}")
         return len(ended)
 

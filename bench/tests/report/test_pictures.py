@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from shoal_bench.report import pictures
-from shoal_bench.report.drawing import Album, logarithmic
+from shoal_bench.report.drawing import Album, log_scale
 from shoal_bench.report.ranks import rank_methods
 from shoal_bench.report.summary import summarise
 
@@ -140,7 +140,7 @@ def test_data_sets_without_results_have_no_panel(made_suite, made_records):
 def test_a_single_point_has_room_on_both_sides_and_few_numbers():
     panel = Figure().subplots()
     panel.plot([40], [1])
-    logarithmic(panel, "x", [40])
+    log_scale(panel, "x", [40])
     assert panel.get_xlim() == (20, 80)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from shoal_bench.results import DEFAULT_FILE, Results
 from shoal_bench.tiers import TIERS, find_tier
 
 if TYPE_CHECKING:
-    from shoal_bench.runner import Runner, Summary, Task
+    from shoal_bench.runner import Runner, Task
     from shoal_bench.suite import Suite
 
 EXAMPLES = "\n\n    ".join(  # as typer shows them, one to a line
@@ -102,11 +102,11 @@ def bench(
     if dry_run:
         facts |= _plan(runner.missing(tasks), shown=bool(tasks) and not json)
     else:
-        summary = _run_cells(runner, tasks)
-        facts |= {"wanted": summary.wanted, "already": summary.already, **summary.ended, "elsewhere": summary.elsewhere}
-        failed = summary.ended["failed"]
+        counts = _run_cells(runner, tasks)
+        facts |= counts
+        failed = counts["failed"]
         if tasks and not json:
-            say(_told(summary, results))
+            say(_told(counts, results))
     if with_speed:
         taken = speed.measure_all(requests, results, dry_run=dry_run, shown=not json)
         if not dry_run:
@@ -161,7 +161,7 @@ def _suites(names: Sequence[str]) -> list[Suite]:
     return [suite for name, suite in suites.items() if suite.runnable or name in names]
 
 
-def _run_cells(runner: Runner, tasks: Sequence[Task]) -> Summary:
+def _run_cells(runner: Runner, tasks: Sequence[Task]) -> dict[str, int]:
     """Run, and say how to go on if somebody interrupts."""
     from shoal_bench.peers import ensure_environment, find_peer
 
@@ -184,14 +184,15 @@ def _plan(tasks: Sequence[Task], shown: bool) -> dict[str, Any]:
     return {"cells": [{"key": task.key, "row": task.row, **task.cell.as_dict()} for task in tasks]}
 
 
-def _told(summary: Summary, results: Path) -> str:
+def _told(counts: Mapping[str, int], results: Path) -> str:
     """Say what came of a run."""
-    if summary.already == summary.wanted:
-        return f"All {summary.wanted} cells are in {results} already; nothing to do."
-    ended = {"already there": summary.already, **summary.ended, "done by another run": summary.elsewhere}
-    counts = ", ".join(f"{count} {name}" for name, count in ended.items() if count)
-    again = " Failed ones are tried again by the same command." if summary.ended["failed"] else ""
-    return f"{summary.wanted} cells: {counts}. Results are in {results}.{again}"
+    wanted = counts["wanted"]
+    if counts["already"] == wanted:
+        return f"All {wanted} cells are in {results} already; nothing to do."
+    words = {"already": "already there", "elsewhere": "done by another run"}
+    ended = [f"{n} {words.get(name, name)}" for name, n in counts.items() if n and name != "wanted"]
+    again = " Failed ones are tried again by the same command." if counts["failed"] else ""
+    return f"{wanted} cells: {', '.join(ended)}. Results are in {results}.{again}"
 
 
 def main() -> None:

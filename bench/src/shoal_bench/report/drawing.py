@@ -151,7 +151,7 @@ def style(place: int) -> tuple[str, str]:
     return COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
 
 
-def logarithmic(panel: Axes, which: Literal["x", "y"], values: Sequence[float]) -> None:
+def log_scale(panel: Axes, which: Literal["x", "y"], values: Sequence[float]) -> None:
     """Give a panel's axis a logarithmic scale with plain numbers, enough of them for the values' range."""
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 

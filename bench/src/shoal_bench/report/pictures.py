@@ -9,18 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal_bench.report.drawing import (
-    COLOURS,
-    FAINT,
-    INK,
-    MARKERS,
-    Album,
-    Drawing,
-    in_panels,
-    logarithmic,
-    panels,
-    style,
-)
+from shoal_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, Album, Drawing, in_panels, log_scale, panels, style
 from shoal_bench.report.ranks import Ranking, rank_methods
 from shoal_bench.report.stages import MEASURES, mean_path, measures_of, stage_means, stage_names
 from shoal_bench.report.summary import SuiteSummary, path_through, published_of
@@ -104,7 +93,7 @@ def score_against_time(figure: Figure, summary: SuiteSummary, metric: str) -> No
         middle.scatter([], [], s=48, color=colour, marker=marker, label=f"{row.name} (not on every set)")
     if partial_rows:
         middle.legend(fontsize=8)
-    logarithmic(middle, "x", [seconds for seconds, _, _ in points])
+    log_scale(middle, "x", [seconds for seconds, _, _ in points])
     if not points:
         middle.set_axis_off()
         middle.set_title("")
@@ -128,7 +117,7 @@ def _draw_times(panel: Axes, summary: SuiteSummary, data_set: str, metric: str) 
         mean, spread = measured.mean(metric) or 0.0, measured.spread(metric) or 0.0
         face = "white" if summary.lacks_encoding(row, data_set) else colour
         panel.errorbar(times[-1], mean, spread, color=colour, marker=marker, markersize=5, markerfacecolor=face)
-    logarithmic(panel, "x", times)
+    log_scale(panel, "x", times)
 
 
 def _mean_time(summary: SuiteSummary, row: Row, names: Sequence[str]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from shoal_bench.report.drawing import COLOURS, INK, Album, Drawing, in_panels, logarithmic, style
+from shoal_bench.report.drawing import COLOURS, INK, Album, Drawing, in_panels, log_scale, style
 from shoal_bench.report.page import PROSE, Strong, bullets, command, figure, inline, section, table
 from shoal_bench.results import OK, Record
 from shoal_bench.speed.figures import exponents
@@ -92,8 +92,8 @@ def growth(curves: Curves) -> list[Drawing]:
             x, y = [n for n, _ in points], [value for _, value in points]
             panel.plot(x, y, label=curve, markersize=5, color=colour, marker=marker)
             drawn += points
-        logarithmic(panel, "x", [n for n, _ in drawn])
-        logarithmic(panel, "y", [value for _, value in drawn])
+        log_scale(panel, "x", [n for n, _ in drawn])
+        log_scale(panel, "y", [value for _, value in drawn])
 
     quantities = [("seconds", "seconds"), ("peak_memory_mb", "peak memory, MB")] if curves else []
     return in_panels(
