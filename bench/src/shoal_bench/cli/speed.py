@@ -64,7 +64,7 @@ def speed(
 def numbers_of(option: str, given: str, most: int = 10**9) -> tuple[int, ...]:
     """Read the whole numbers of an option."""
     try:
-        numbers = tuple(dict.fromkeys(int(number) for number in given.split(",") if given))
+        numbers = tuple(dict.fromkeys(int(number) for number in given.split(",") if number.strip()))
     except ValueError:
         numbers = (-1,)
     if not all(0 <= number <= most for number in numbers):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,13 +127,10 @@ def _take_growth_cluster(request: SpeedRequest, texts: Sequence[str]) -> Facts:
     head = texts[:MODEL_TEXTS]
     encoder = TransformerEncoder.load(request.backbone, max_length=MAX_LENGTH)
     encoder.encode(head[:WARM_UP_TEXTS])
-    started = time.perf_counter()
-    encoded = encoder.encode(head)
-    a_text = (time.perf_counter() - started) / len(head)
-    vectors = varied_vectors(encoded, request.n_texts)
+    estimated = _seconds(encoder.encode, head) / len(head) * request.n_texts
+    vectors = varied_vectors(encoder.encode(head), request.n_texts)
     _model(request, WARM_UP_TEXTS).fit(vectors[:WARM_UP_TEXTS])
     facts = _growth(request, lambda: _model(request, len(vectors)).fit(vectors))
-    estimated = a_text * request.n_texts
     return {
         **facts,
         "repeated_texts": request.n_texts > len(head),
@@ -176,11 +174,8 @@ def _encoding_clock() -> Iterator[list[float]]:
         spent.append(time.perf_counter() - started)
         return vectors
 
-    TransformerEncoder.encode = clocked  # type: ignore[method-assign]
-    try:
+    with patch.object(TransformerEncoder, "encode", clocked):
         yield spent
-    finally:
-        TransformerEncoder.encode = encode  # type: ignore[method-assign]
 
 
 def _cold_seconds(request: SpeedRequest, work: Callable[[], Any]) -> float:
