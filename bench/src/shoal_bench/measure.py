@@ -84,16 +84,18 @@ def _measure_method(cell: Cell, data: LabelledTexts, scored: LabelledTexts) -> d
         if trace.evaluations:
             snapshots.take(trace.evaluations[-1]["stage"], model.transform(data.texts), model.labels_)
         labels = model.labels_ if scored is data else model.predict(scored.texts)
+    # of a method that neither trains nor chooses there is nothing to tell
+    outcome = model.outcome_ if model.outcome_["stages"] or model.outcome_["choice"] else None
     return {
         "labels": labels,
         "fitted_scores": None if scored is data else scores(data.labels, model.labels_),
-        "start_scores": scores(data.labels, model.start_labels_) if trace.evaluations else None,
+        "start_scores": None if outcome is None else scores(data.labels, model.start_labels_),
         "seconds": seconds,
         "stages": snapshots.stages,
         "extras": snapshots.found(),
         "encode_seconds": None if encoded is None else encoded.seconds,
         "starts_from_vectors": encoded is not None,
-        "outcome": model.outcome_ if trace.evaluations else None,
+        "outcome": outcome,
         "trace": trace.evaluations,
         "pair_similarity": trace.pair_similarity,
         "topics": topic_facts(model, data.texts),
