@@ -76,8 +76,8 @@ class SCCL(FineTuned):
 
     objective: str = parameter(
         "joint",
-        "Losses to train: both ('joint'), Instance-CL alone ('contrastive'), clustering alone, or SCCL-Seq, "
-        "one after the other ('sequential').",
+        "Losses to train with: both ('joint'), Instance-CL alone ('contrastive'), clustering alone "
+        "('clustering'), or SCCL-Seq, one after the other ('sequential').",
         one_of(*_PLANS),
     )
     cluster_loss: str = parameter(
@@ -102,7 +102,7 @@ class SCCL(FineTuned):
     batch_size: int = TRAINING["batch_size"].but(
         200, "Texts per batch (M); 400 in the paper. Half the batch allows twice the steps in the same time."
     )
-    epochs: int = TRAINING["epochs"].but(4, "Passes over the corpus, in each stage of 'sequential'.")
+    epochs: int = TRAINING["epochs"].but(4, "Passes over the corpus; with 'sequential', in each stage.")
     max_steps: int | None = TRAINING["max_steps"].but(meaning="Maximum number of steps in a stage; 1000 in the paper.")
     learning_rate: float = TRAINING["learning_rate"].but(
         3e-5, "Learning rate of the encoder; 5e-6 in the paper, with many more steps."

@@ -60,7 +60,7 @@ class PartitionOptions:
         Limit(_are_amounts, "but it must be a list of one or more numbers from 0 to 1."),
     )
     equal_sizes: bool = parameter(
-        True, "Start from clusters of equal size, by optimal transport; otherwise from spherical k-means.", FLAG
+        True, "Start from clusters of equal size, by optimal transport; otherwise use spherical k-means.", FLAG
     )
     unequal: bool = parameter(
         True,
@@ -70,9 +70,9 @@ class PartitionOptions:
     )
     regrouping: bool = parameter(
         True,
-        "Regroup the clusters of any size: split those with two themes where the neighbour graph is "
-        "weakest, and merge as many others into their nearest. Linkage alone spends many clusters on a text or two "
-        "and leaves two themes in others.",
+        "Regroup unequal clusters: split those with two themes where the neighbour graph is weakest, and "
+        "merge as many others into their nearest. Linkage alone spends many clusters on a text or two and leaves "
+        "two themes in others.",
         FLAG,
     )
     co_training: bool = parameter(
@@ -88,7 +88,7 @@ class PartitionOptions:
     )
     temperature: float = parameter(
         0.05,
-        "Temperature of the cosines in the transport; the built-in encoder was trained with the same.",
+        "Temperature of the cosines in the transport; the same as in the built-in encoder's own training.",
         number(above=0),
     )
     sure_share: float = parameter(

@@ -118,7 +118,7 @@ class Shoal(TextClusterer):
     sure_share: float = PARTITION["sure_share"]
     learning_rate: float = TRAINING["learning_rate"].but(
         1e-4,
-        "Learning rate of the encoder. This and the following parameters of training matter only with fine-tuning.",
+        "Learning rate of the encoder. This and the other training parameters matter only with fine-tuning.",
     )
     head_learning_rate: float = TRAINING["head_learning_rate"].but(1e-3, "Learning rate of the centres.")
     batch_size: int = TRAINING["batch_size"].but(128)

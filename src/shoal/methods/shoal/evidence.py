@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Weight of the silhouette beside the modularity in the strength of a partition.
+# Exponent of the silhouette, relative to the modularity, in the strength of a partition.
 SILHOUETTE_EXPONENT = 1.5
 # Share of the silhouette that smoothing may cost. The silhouette ignores the graph: if it falls further, the graph
 # misleads.
