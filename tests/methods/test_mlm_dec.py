@@ -283,7 +283,7 @@ def test_a_run_goes_on_from_its_checkpoints_and_no_other(build, tmp_path):
         ({"masked_lm": -1}, "masked_lm=-1 but it must be a number >= 0"),
         ({"mask_share": 1.0}, "mask_share=1.0 but it is a share of tokens; pass a value from 0 to below 1"),
         ({"mask_share": "some"}, "mask_share='some'"),
-        ({"mask_share": 0}, "mask_share=0 leaves nothing to guess; pass mask_share > 0, or masked_lm=0"),
+        ({"mask_share": 0}, "mask_share=0 leaves nothing to predict; pass mask_share > 0, or masked_lm=0"),
         ({"warm_up_epochs": -1}, "warm_up_epochs=-1 but it must be a whole number >= 0"),
         ({"warm_up_epochs": 0.5}, r"warm_up_epochs=0\.5"),
         ({"alpha": 0}, "alpha=0 but it must be a number > 0"),

@@ -99,7 +99,7 @@ def test_clusterbert_preset_is_the_papers():
         ({"reducer": "tsne"}, "reducer='tsne' is unknown"),
         ({"representation": "word2vec"}, "representation='word2vec' is unknown; pass one of transformer"),
         ({"n_init": 0}, "n_init=0 but it must be a whole number >= 1"),
-        ({"n_clusters": 0}, "n_clusters=0 but the least is 1"),
+        ({"n_clusters": 0}, "n_clusters=0 but it must be at least 1"),
         ({"n_clusters": 2.5}, "n_clusters=2.5 is not a whole number"),
         ({"n_clusters": 61}, "n_clusters=61 but the corpus has 60 texts"),
         ({"reducer": "pca", "n_components": 500}, "n_components=500 but 60 vectors of dimension"),

@@ -1,4 +1,4 @@
-"""Every method by name: a new one is one file and one line here."""
+"""Every method by name. A new method is one file and one line here."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Method:
     Attributes
     ----------
     home : str or type
-        The class, or where it is, as "module:Class": imported when it is first used.
+        The class, or its location as "module:Class", which is imported on first use.
     settings : mapping
-        Parameters that make it this method rather than another of its class.
+        Parameters that distinguish this method from others of the same class.
     said : mapping
-        ``summary``, ``source`` and ``presets``, where they differ from what the class says of itself.
+        ``summary``, ``source`` and ``presets``, where they differ from those of the class.
     """
 
     home: str | type[TextClusterer]
@@ -36,7 +36,7 @@ class Method:
 
     @property
     def class_name(self) -> str:
-        """The name of the class, which is not imported for it."""
+        """The name of the class, without importing it."""
         return self.home.partition(":")[2] if isinstance(self.home, str) else self.home.__name__
 
     @cached_property
@@ -60,12 +60,12 @@ class Method:
 
     @property
     def presets(self) -> Mapping[str, Mapping[str, Any]]:
-        """Named sets of parameters: the values of a paper, or its values for one data set."""
+        """Named sets of parameters: a paper's values, or its values for one data set."""
         found: Mapping[str, Mapping[str, Any]] = self.said.get("presets", self.estimator.presets)
         return found
 
     def __call__(self, **params: Any) -> TextClusterer:
-        """Build the estimator; ``params`` win over the method's own settings."""
+        """Build the estimator; ``params`` override the method's own settings."""
         self.check_names(params)
         return self.estimator(**{**self.settings, **params})
 
@@ -77,7 +77,7 @@ class Method:
         return {name: self.settings.get(name, parameter.default) for name, parameter in declared.items()}
 
     def check_names(self, params: Mapping[str, Any]) -> None:
-        """Refuse a parameter that the method does not have."""
+        """Reject parameters that the method does not have."""
         known = self.defaults()
         for name in params:
             if name not in known:
@@ -91,7 +91,7 @@ METHODS: dict[str, Method] = {
     "kmeans": Method(
         _TWO_STAGE,
         said={
-            "summary": "the encoder's vectors, spherical k-means",
+            "summary": "spherical k-means on the encoder's vectors",
             "source": "baseline of all four papers; by cosine, which suits sentence vectors",
         },
     ),
@@ -108,7 +108,7 @@ METHODS: dict[str, Method] = {
         _TWO_STAGE,
         {"pooling": "cls", "normalize": False, "clusterer": "kmeans"},
         {
-            "summary": "the encoder's [CLS] vector, k-means",
+            "summary": "k-means on the encoder's [CLS] vector",
             "source": "ClusterBERT (baseline), MLM + DEC (ablation)",
             "presets": {"umap": {"reducer": "umap"}},
         },
@@ -116,13 +116,13 @@ METHODS: dict[str, Method] = {
     "bow-kmeans": Method(
         _TWO_STAGE,
         {"representation": "bow", "clusterer": "kmeans"},
-        {"summary": "word counts, k-means", "source": "SCCL, DECCRL (baseline)"},
+        {"summary": "k-means on word counts", "source": "SCCL, DECCRL (baseline)"},
     ),
     "tfidf-kmeans": Method(
         _TWO_STAGE,
         {"representation": "tfidf", "clusterer": "kmeans"},
         {
-            "summary": "TF-IDF, k-means",
+            "summary": "k-means on TF-IDF vectors",
             "source": "SCCL, DECCRL (baseline); ClusterBERT's as a preset",
             "presets": {"clusterbert": {"max_features": 2000, "stop_words": "english"}},
         },
@@ -131,7 +131,7 @@ METHODS: dict[str, Method] = {
         _TWO_STAGE,
         {"representation": "sif", "clusterer": "kmeans"},
         {
-            "summary": "smooth inverse frequency over word vectors, k-means",
+            "summary": "k-means on word vectors weighted by smooth inverse frequency (SIF)",
             "source": "Arora et al. 2017; ClusterBERT (baseline)",
             "presets": {"glove": {"word_vectors": "glove"}, "umap": {"reducer": "umap"}},
         },
@@ -154,7 +154,7 @@ def find_method(name: str) -> Method:
 
 
 def build_method(name: str, preset: str | None = None, params: Mapping[str, Any] | None = None) -> TextClusterer:
-    """Build the method called ``name`` with the parameters of a preset, and with ``params``, which win.
+    """Build the method called ``name`` from a preset and ``params``; ``params`` override the preset.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def build_method(name: str, preset: str | None = None, params: Mapping[str, Any]
 
 
 def find_class(name: str) -> type[TextClusterer]:
-    """Return the class called ``name`` among those of the methods."""
+    """Return the method class called ``name``."""
     found = next((method for method in METHODS.values() if method.class_name == name), None)
     if found is None:
         raise ParameterError(f"no method has the class {name!r}; register it in shoal.METHODS.")

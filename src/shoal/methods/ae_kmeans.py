@@ -1,4 +1,4 @@
-"""AE + k-means: the code of a denoising auto-encoder, clustered; where DEC, IDEC and DCN begin."""
+"""AE + k-means: k-means on the codes of a denoising auto-encoder, where DEC, IDEC and DCN start."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PRESETS = {"paper": PAPER}
 
 @declared
 class AEKMeans(AutoEncoded):
-    """An auto-encoder of the texts' vectors, then k-means on its code.
+    """An auto-encoder of the texts' vectors, then k-means on its codes.
 
     References
     ----------
@@ -33,7 +33,7 @@ class AEKMeans(AutoEncoded):
     True
     """
 
-    summary = "the code of an auto-encoder of the vectors, k-means"
+    summary = "k-means on the codes of an auto-encoder of the vectors"
     source = "MLM + DEC (baseline)"
     presets = PRESETS
 

@@ -1,4 +1,4 @@
-"""How methods that train on augmented views of the texts get them."""
+"""Augmented views of the texts, for the methods that train on them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shoal.training import CorpusViews
 
 
 def augmented_views(model: FineTuned, texts: list[str], seed: int, context: FitContext) -> CorpusViews:
-    """Return the texts and two augmented views of each, tokenised; the pairs of the context if it has any."""
+    """Return the texts and two augmented views of each, tokenised; pairs in the context are used as the views."""
     tokenise = model.encoder_.tokenise
     tokens = tokenise(texts)
     if context.pairs is not None:
@@ -28,7 +28,7 @@ def augmented_views(model: FineTuned, texts: list[str], seed: int, context: FitC
 
 
 def _augmenter(model: FineTuned, texts: list[str]) -> Augmenter:
-    """Build the augmenter, with what its kind needs of the corpus."""
+    """Build the augmenter, with what it needs from the corpus."""
     params = model.get_params(deep=False)
     options: dict[str, dict[str, Any]] = {
         name: {"strength": params["augmentation_strength"]}

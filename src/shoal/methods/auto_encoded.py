@@ -1,4 +1,4 @@
-"""Base of AE + k-means, DEC, IDEC and DCN: vectors, an auto-encoder, its pre-training, clusters in its code."""
+"""Base of AE + k-means, DEC, IDEC and DCN: pre-train an auto-encoder of vectors, then cluster its codes."""
 
 from __future__ import annotations
 
@@ -34,35 +34,34 @@ PAPER: dict[str, Any] = {
     "n_components": 10,
     "pretraining": "layer-wise",
 }
-# The least steps of a pre-training stage: the usual number of passes is too few for a small corpus.
+# Minimum number of steps in a pre-training stage: the usual number of epochs is too small for a small corpus.
 LEAST_STEPS = 300
 _FILE = "auto_encoder.safetensors"
 
 
 def _are_widths(value: Any) -> bool:
-    """Tell whether it is a list of whole numbers from 1 on."""
+    """Tell whether a value is a list of whole numbers >= 1."""
     return isinstance(value, list | tuple) and all(map(whole().allows, value))
 
 
 @declared
 class AutoEncoded(TextClusterer):
-    """Base of the methods that cluster the code of an auto-encoder.
+    """Base of the methods that cluster the codes of an auto-encoder.
 
-    Vectors are scaled by one number for all, so that their values have a mean square of 1, as DEC does.
-    ``transform`` gives the code. ``start_labels_`` are k-means on the vectors as they are.
-    A method implements :meth:`_stages`: what follows the pre-training.
+    One factor scales all vectors so that their values have a mean square of 1, as in DEC. ``transform`` returns the
+    codes. ``start_labels_`` are those of k-means on the unscaled vectors. A method implements :meth:`_stages`, which
+    returns the stages after pre-training.
 
     Attributes
     ----------
     representation_ : Representation or None
-        What turns texts into vectors; None if vectors were given.
+        Turns texts into vectors; None if vectors were given.
     encoder_ : VectorEncoder
-        The encoding half after training.
+        The encoder half after training.
     """
 
     representation: Any = shared.REPRESENTATION.but(
-        meaning=shared.REPRESENTATION.meaning
-        + " DEC takes TF-IDF for its texts; sentence vectors are the better start."
+        meaning=shared.REPRESENTATION.meaning + " DEC uses TF-IDF; sentence vectors are a better start."
     )
     backbone: str = shared.BACKBONE
     pooling: str = shared.POOLING
@@ -75,38 +74,40 @@ class AutoEncoded(TextClusterer):
     sif_a: float = shared.SIF_A
     hidden: Sequence[int] | None = parameter(
         None,
-        "Widths of the encoder's hidden layers, mirrored in the decoder; [500, 500, 2000] in DEC. By default two as "
-        "wide as the vectors, but from 100 to 500, for a CPU and for corpora of some thousand texts.",
+        "Widths of the encoder's hidden layers, mirrored in the decoder; [500, 500, 2000] in DEC. By "
+        "default two layers as wide as the vectors, but from 100 to 500, which suits a CPU and a few thousand "
+        "texts.",
         optional(Limit(_are_widths, "is not a list of widths; pass e.g. [500, 500, 2000].")),
     )
     n_components: int | None = parameter(
         None,
-        "Length of the code; 10 in DEC. By default K + 1, as ClusterBERT sets it for IDEC: ten numbers are few for a "
-        "hundred clusters.",
+        "Length of the code; 10 in DEC. By default K + 1, as in ClusterBERT for IDEC: ten numbers are few "
+        "for a hundred clusters.",
         optional(whole()),
     )
     pretraining: str = parameter(
         "joint",
-        "Denoise through the whole network, or layer by layer and then the whole without noise, as DEC does: that "
-        "is as many stages more as the encoder has layers.",
+        "How to pre-train: denoise through the whole network, or layer by layer and then the whole without "
+        "noise, as in DEC. Layer by layer adds one stage per layer of the encoder.",
         one_of("joint", "layer-wise"),
     )
     pretrain_epochs: int = parameter(
-        30, "Passes over the corpus in each stage of the pre-training; more if that is less than 300 steps.", whole()
+        30, "Passes over the corpus in each stage of pre-training; more if that is less than 300 steps.", whole()
     )
     pretrain_learning_rate: float = parameter(
         1e-3,
-        "Of Adam, in the pre-training. DEC takes plain gradient descent, and for the pre-training ten times the rate.",
+        "Learning rate of Adam in pre-training. DEC uses plain gradient descent, in pre-training at ten "
+        "times its later rate.",
         number(above=0),
     )
     noise: float = parameter(
         0.2, "Share of the values that pre-training sets to zero, as in DEC.", share_of("the values")
     )
-    n_init: int = shared.N_INIT.but(meaning="Starts of k-means; 20 in DEC.")
-    batch_size: int = TRAINING["batch_size"].but(256, "Rows per step, as in DEC and IDEC.")
+    n_init: int = shared.N_INIT.but(meaning="Number of k-means starts; 20 in DEC.")
+    batch_size: int = TRAINING["batch_size"].but(256, "Rows per batch, as in DEC and IDEC.")
     max_steps: int | None = TRAINING["max_steps"]
     learning_rate: float = TRAINING["learning_rate"].but(
-        1e-3, "Of Adam, after the pre-training, as IDEC sets it for MNIST."
+        1e-3, "Learning rate of Adam after pre-training, as in IDEC for MNIST."
     )
     checkpoint_every: int = TRAINING["checkpoint_every"].but(200)
     device: str = TRAINING["device"]
@@ -115,22 +116,22 @@ class AutoEncoded(TextClusterer):
 
     @abstractmethod
     def _stages(self, auto_encoder: AutoEncoder, n_texts: int) -> list[Stage]:
-        """Return what follows the pre-training."""
+        """Return the stages after pre-training."""
 
     def _clusterer(self, stages: Sequence[Stage], code: Vectors, rng: np.random.RandomState) -> Clusterer:
-        """Return the clusters among the codes: those of the last objective."""
+        """Return the clusters of the codes: those of the last objective."""
         return stages[-1].objective.clusterer(code, rng)
 
     def _fit(self, context: FitContext) -> Vectors:
         seed = context.draw_seed()
-        # One learning rate for all; what is evaluated is what the targets are renewed from.
+        # One learning rate for everything; evaluations coincide with updates of the targets.
         interval = self.get_params(deep=False).get("update_interval")
         options = training_options(self, seed, head_learning_rate=self.learning_rate, evaluate_every=interval)
         self.representation_, vectors = fit_representation(self, context, self.get_params(deep=False))
         start = fit_kmeans(vectors, self.n_clusters, np.random.RandomState(seed), n_init=self.n_init)
         context.start_labels = start.scores(vectors).argmax(axis=1)
         scale = unit_power_scale(vectors)
-        with seeded(seed):  # the network's first weights
+        with seeded(seed):  # initial weights of the network
             auto_encoder = AutoEncoder(self._sizes(vectors.shape[1]))
         stages = [*self._pretraining_stages(auto_encoder, len(vectors)), *self._stages(auto_encoder, len(vectors))]
         corpus = VectorCorpus(vectors * np.float32(scale), options.resolve_device())
@@ -141,7 +142,7 @@ class AutoEncoded(TextClusterer):
         return code
 
     def before_and_after(self, X: Any) -> tuple[Vectors, Vectors]:
-        """Return what goes into the auto-encoder, and its code."""
+        """Return the input of the auto-encoder and its codes."""
         rows = self._rows(X, None)
         return represent(self, self.representation_, rows), self._embed(rows)
 
@@ -154,7 +155,7 @@ class AutoEncoded(TextClusterer):
         return (dimension, *hidden, self.n_components or self.n_clusters + 1)  # K + 1: ClusterBERT, appendix 1.2.2
 
     def _pretraining_stages(self, auto_encoder: AutoEncoder, n_texts: int) -> list[Stage]:
-        """Return the pre-training: there are no clusters to watch yet."""
+        """Return the stages of pre-training, not watched: there are no clusters yet."""
         objectives: dict[str, Objective] = {}
         if self.pretraining == "layer-wise":
             for layer in range((len(auto_encoder.encoder) + 1) // 2):
@@ -167,7 +168,7 @@ class AutoEncoded(TextClusterer):
         ]
 
     def _steps_per_epoch(self, n_texts: int) -> int:
-        """Return the number of steps in a pass over the corpus."""
+        """Return the number of steps per epoch."""
         return EpochSampler(n_texts, self.batch_size, seed=0).batches_per_epoch
 
     def _save(self, folder: Path) -> dict[str, Any]:
@@ -181,7 +182,7 @@ class AutoEncoded(TextClusterer):
 
 
 def _content(rows: Rows, vectors: Vectors) -> list[str]:
-    """Return what tells one corpus from another: the texts, or a digest of vectors from elsewhere."""
+    """Return what identifies the corpus: the texts, or a digest of vectors from elsewhere."""
     if rows.texts is not None and rows.vectors is None:
         return rows.texts
     return [hashlib.sha256(np.ascontiguousarray(vectors).tobytes()).hexdigest()]

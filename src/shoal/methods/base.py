@@ -1,4 +1,4 @@
-"""The estimator that every method is: scikit-learn's manners, texts or vectors in, labels and names out."""
+"""The base class of every method: scikit-learn's interface, texts or vectors in, labels and names out."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from shoal.training import Callback
 from shoal.vectors import Vectors
 
 # The same text encoded among other texts differs in the seventh digit. A row whose two best scores are closer
-# than this (relative to their size) is encoded and scored alone, so that its label never depends on its company.
+# than this (relative to their size) is encoded and scored alone, so that its label never depends on the others.
 TIE = 1e-4
-# Names come from the heads of the texts: one text of megabytes must not outweigh, or hold up, all the others.
+# Names come from the beginning of each text: one text of megabytes must not outweigh the others, or slow naming down.
 NAMED_CHARACTERS = 20_000
 
 
@@ -35,15 +35,15 @@ NAMED_CHARACTERS = 20_000
 class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     """Base of all methods.
 
-    A method implements :meth:`_fit`, which learns and sets ``clusterer_``, and :meth:`_embed`, which takes texts
-    to the space where the clusters are. Everything else is here, once.
+    A method implements :meth:`_fit`, which learns and sets ``clusterer_``, and :meth:`_embed`, which maps texts
+    to the space of the clusters. Everything else is implemented here, once.
 
     Attributes
     ----------
     labels_ : ndarray of int64, shape (n,)
         The cluster of each text; -1 for a row without text.
     probabilities_ : ndarray of float32, shape (n, n_clusters)
-        How likely each cluster is.
+        The probability of each cluster.
     cluster_centers_ : ndarray of shape (n_clusters, d)
         Centres in the space of :meth:`transform`.
     n_clusters_ : int
@@ -55,12 +55,12 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     start_labels_ : ndarray of int64, shape (n,)
         Labels before any training: k-means on the untrained representation.
     history_ : list of dict
-        What happened, in order.
+        Records of the fit, in order.
     outcome_ : dict
-        ``stages``: what became of each stage of a training, with label-free signs before and after it;
-        ``rolled_back`` and ``reason``: whether and why it was undone; ``choice``: what a method chose between, and why.
+        ``stages``: the outcome of each training stage, with label-free signs before and after it;
+        ``rolled_back`` and ``reason``: whether and why training was undone; ``choice``: what was chosen, and why.
     truncated_ : int
-        How many texts were longer than the encoder reads.
+        Number of texts that were longer than the encoder's limit.
     """
 
     summary: ClassVar[str] = ""
@@ -73,7 +73,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
 
     @abstractmethod
     def _fit(self, context: FitContext) -> Vectors:
-        """Learn from the rows, set ``clusterer_`` and ``n_features_in_``; return the vectors among the clusters."""
+        """Learn from the rows; set ``clusterer_`` and ``n_features_in_``; return vectors in the clusters' space."""
 
     @abstractmethod
     def _embed(self, rows: Rows) -> Vectors:
@@ -81,14 +81,14 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
 
     @abstractmethod
     def _save(self, folder: Path) -> dict[str, Any]:
-        """Write what :meth:`_embed` needs into ``folder``; return what goes into its ``config.json``."""
+        """Write what :meth:`_embed` needs to ``folder``; return its entries for ``config.json``."""
 
     @abstractmethod
     def _restore(self, folder: Path, config: dict[str, Any]) -> None:
-        """Undo :meth:`_save`."""
+        """Read what :meth:`_save` wrote."""
 
     def _check(self) -> None:
-        """Refuse parameters that do not work together; each by itself is checked already."""
+        """Reject parameters that do not work together; each one alone is checked already."""
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that vectors become float32."""
@@ -111,19 +111,19 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : list of str, Series, DataFrame, Corpus, … or array of shape (n, d)
-            Texts, or vectors that were computed elsewhere.
+            Texts, or vectors computed elsewhere.
         y : ignored
             Labels are never used.
         vectors : array-like of shape (n, d), optional
-            Vectors of the texts in ``X``, used instead of the method's own representation; names then still
-            come from the texts.
+            Vectors of the texts in ``X``, used instead of the method's own representation. Names still come from
+            the texts.
         pairs : (list of str, list of str), optional
-            For methods that train on augmented views: two views of every row of ``X``, made elsewhere;
-            ``augmentation`` is then not used.
+            For methods that train on augmented views: two views of each row of ``X``, made elsewhere;
+            ``augmentation`` is then ignored.
         checkpoints : Path, optional
-            Where a method that trains keeps its checkpoints; if there are any, it continues from the latest.
+            Where a method that trains keeps its checkpoints. It continues from the latest, if there is one.
         callbacks : sequence of Callback
-            Callbacks of the training, for a method that trains; no part of the result.
+            Callbacks of the trainer, for a method that trains; not part of the result.
 
         Returns
         -------
@@ -132,7 +132,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         rows = self._rows(X, vectors, reset=True)
         self._check_size(rows)
         if pairs is not None and not self.takes_pairs:
-            raise ParameterError(f"pairs were given but {type(self).__name__} trains on no pairs; omit them.")
+            raise ParameterError(f"pairs were given but {type(self).__name__} does not train on pairs; omit them.")
         check_parameters(self)
         self._check()
         given = None if pairs is None else present_pairs(Corpus.of(X), pairs)
@@ -155,11 +155,11 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         return self.predict_clustering(X, vectors=vectors).labels
 
     def predict_proba(self, X: Any, *, vectors: Any = None) -> NDArray[np.float32]:
-        """Return how likely each cluster is for each row, (n, n_clusters)."""
+        """Return the probability of each cluster for each row, (n, n_clusters)."""
         return self.predict_clustering(X, vectors=vectors).probabilities
 
     def predict_clustering(self, X: Any, *, vectors: Any = None) -> Clustering:
-        """Return labels and probabilities of ``X`` together, under this model's clusters."""
+        """Return labels and probabilities of ``X`` in one object, with this model's clusters."""
         check_is_fitted(self, "clusterer_")
         rows = self._rows(X, vectors)
         if not len(rows):
@@ -178,30 +178,30 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         return out
 
     def before_and_after(self, X: Any) -> tuple[Vectors, Vectors]:
-        """Return the vectors of texts before and after training; one array twice if nothing was trained."""
+        """Return the vectors of texts before and after training; the same array twice if nothing was trained."""
         vectors = self.transform(X)
         return vectors, vectors
 
     @property
     def names_(self) -> list[str]:
-        """The clusters' names, by number."""
+        """The names of the clusters, by number."""
         check_is_fitted(self, "clusters_")
         return [cluster.name for cluster in self.clusters_]
 
     @property
     def clustering_(self) -> Clustering:
-        """The result for the texts it was fitted on."""
+        """The result for the fitted texts."""
         check_is_fitted(self, "clusters_")
         return Clustering(self.labels_, self.probabilities_, self.clusters_)
 
     def save(self, folder: str | Path) -> None:
-        """Write the model to a new folder; :func:`shoal.load` reads it. Never a pickle."""
+        """Write the model to a new folder, without pickles; :func:`shoal.load` reads it."""
         from shoal.methods.persistence import save_model
 
         save_model(self, Path(folder))
 
     def _rows(self, X: Any, vectors: Any = None, reset: bool = False) -> Rows:
-        """Turn what the user gave into rows; a matrix goes through scikit-learn's own checks."""
+        """Turn the user's input into rows; a matrix goes through scikit-learn's own checks."""
         if are_texts(X):
             rows = rows_of(X, vectors)
         else:
@@ -213,27 +213,27 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
             raise DataError("this model was fitted on vectors and cannot encode texts; pass vectors= as in fit.")
         elif rows.vectors is not None and rows.vectors.shape[1] != self.n_features_in_:
             raise DataError(
-                f"vectors has {rows.vectors.shape[1]} columns but this model knows {self.n_features_in_}; "
+                f"vectors has {rows.vectors.shape[1]} columns but this model was fitted on {self.n_features_in_}; "
                 "pass vectors of the representation it was fitted on."
             )
         return rows
 
     def _generator(self) -> np.random.RandomState:
-        """Return the generator that all randomness comes from."""
+        """Return the random generator of the fit."""
         try:
             generator: np.random.RandomState = check_random_state(self.random_state)
         except ValueError as reason:
             raise ParameterError(
-                f"random_state={self.random_state!r} is no seed; pass a whole number from 0 to {2**32 - 1}."
+                f"random_state={self.random_state!r} is not a seed; pass a whole number from 0 to {2**32 - 1}."
             ) from reason
         return generator
 
     def _check_size(self, rows: Rows) -> None:
-        """Refuse a number of clusters that the corpus cannot fill."""
+        """Reject a number of clusters that is not valid or that the corpus cannot fill."""
         if isinstance(self.n_clusters, bool) or not isinstance(self.n_clusters, int | np.integer):
             raise ParameterError(f"n_clusters={self.n_clusters!r} is not a whole number; pass an int >= 1.")
         if self.n_clusters < 1:
-            raise ParameterError(f"n_clusters={self.n_clusters} but the least is 1; pass n_clusters >= 1.")
+            raise ParameterError(f"n_clusters={self.n_clusters} but it must be at least 1; pass n_clusters >= 1.")
         if not len(rows):
             raise DataError(f"all {len(rows.present)} texts are empty; there is nothing to cluster.")
         items: Any = rows.texts if rows.texts is not None else (row.tobytes() for row in rows.vectors)  # type: ignore[union-attr]
@@ -247,7 +247,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
             raise ParameterError(f"n_clusters={self.n_clusters} but {found}; pass n_clusters <= {distinct}.")
 
     def _assign(self, rows: Rows, embedded: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return each row's cluster and its scores; near ties are settled by the row alone (see ``TIE``)."""
+        """Return the cluster and scores of each row; rows with near ties are scored alone (see ``TIE``)."""
         scores = self.clusterer_.scores(embedded)
         if scores.shape[1] > 1:
             second, first = np.partition(scores, -2, axis=1)[:, -2:].T
@@ -262,7 +262,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         scores: NDArray[np.float64],
         topics: Sequence[tuple[Topic, ...]],
     ) -> tuple[Cluster, ...]:
-        """Name the clusters by their texts; by their numbers if there are only vectors."""
+        """Name the clusters from their texts, or by number if there are only vectors."""
         sizes = np.bincount(labels, minlength=self.n_clusters_)
         confidence = np.bincount(labels, softmax(scores, axis=1).max(axis=1), self.n_clusters_) / np.maximum(sizes, 1)
         facts = [(k, int(sizes[k]), float(confidence[k])) for k in range(self.n_clusters_)]
@@ -281,7 +281,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
 def _spread(
     present: NDArray[np.bool_], labels: NDArray[np.int64], scores: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Put labels and probabilities back beside the rows that have no text."""
+    """Spread labels and probabilities over all rows, including those without text."""
     all_labels = np.full(len(present), NO_CLUSTER, dtype=np.int64)
     all_labels[present] = labels
     probabilities = np.zeros((len(present), scores.shape[1]), dtype=np.float32)

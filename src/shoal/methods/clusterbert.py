@@ -1,4 +1,4 @@
-"""ClusterBERT: domain adaptation, clustering, hardening, three stages of fine-tuning on one architecture."""
+"""ClusterBERT: fine-tuning in three stages on one architecture: domain adaptation, clustering, hardening."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shoal.parameters import declared, number, parameter, whole
 from shoal.training import Stage
 from shoal.training.guard import REGRET
 
-# Rounds and epochs of stage 2 are 1 or 2 and 2 or 4 in the paper, the best by labels; here the least of both.
+# In the paper stage 2 has 1 or 2 rounds of 2 or 4 epochs, the best by labels; here the smaller of both.
 _PAPER = {
     **denoising.PAPER,
     "adaptation_epochs": 2,
@@ -31,22 +31,22 @@ PRESETS: dict[str, dict[str, Any]] = {"paper": {**_PAPER, "backbone": "roberta-b
 
 @declared
 class ClusterBERT(FineTuned):
-    """Three stages on one architecture, between which only the weights of the losses change.
+    """Three stages on one architecture; only the weights of the losses change between them.
 
-    An encoder, a decoder that sees nothing but the text's vector z, and a linear head on z, trained on texts of which
-    tokens are deleted at random:
+    An encoder, a decoder that sees only the text's vector z, and a linear head on z are trained on texts with randomly
+    deleted tokens:
 
     1. *Domain adaptation*: reconstruction alone (eq. 1).
-    2. *Clustering*: k-means on z gives labels Q; cross-entropy of the head to them (eq. 2-3), with λ, and
-       reconstruction, with 1 - λ (eq. 4). Done ``reclusterings`` times, each with new labels.
-    3. *Hardening*: the same, but Q is the head's own prediction on the whole texts, sharpened (eq. 5), again in every
+    2. *Clustering*: k-means on z gives labels Q. The loss is λ times the head's cross-entropy to Q (eq. 2-3) plus
+       1 - λ times the reconstruction loss (eq. 4). Repeated ``reclusterings`` times, each with new labels.
+    3. *Hardening*: the same, but Q is the head's own sharpened prediction on the undamaged texts (eq. 5), updated every
        epoch.
 
     Notes
     -----
-    The paper does not say how the head starts, nor what becomes of it when the texts are clustered again. Here it
-    starts as k-means itself, in softmax form (Jabi et al. 2019), and keeps its weights; new k-means clusters bear the
-    numbers of the head's columns with which they share most texts (Hungarian assignment).
+    The paper does not say how the head starts, or what happens to it when the texts are clustered again. Here it
+    starts as k-means in softmax form (Jabi et al. 2019) and keeps its weights. New k-means clusters take the numbers
+    of the head's columns with which they share most texts (Hungarian assignment).
 
     References
     ----------
@@ -78,17 +78,23 @@ class ClusterBERT(FineTuned):
     hardening_epochs: int = parameter(2, "Passes over the corpus in stage 3; 0 omits it. 2 in the paper.", whole(0))
     adaptation_regret: float = parameter(
         0.0,
-        "How far stage 1 may let the quality of the clusters, the guard's label-free sign, fall below its best "
-        "before it goes back to that; 0.03 in the other stages, and in all stages of the preset paper. Stage 1 "
-        "knows no clusters, and an encoder that knows the domain already has more to lose than to gain.",
+        "How far cluster quality, the guard's label-free sign, may fall below its best in stage 1 before "
+        "the stage is rolled back to that best; 0.03 in the other stages, and in all stages of the preset paper. "
+        "Stage 1 ignores clusters, and an encoder that already knows the domain has more to lose than to gain.",
         number(least=0, most=1),
     )
-    reclusterings: int = parameter(2, "Rounds of stage 2; 1 or 2 in the paper, the better by labels.", whole())
+    reclusterings: int = parameter(
+        2, "Rounds of stage 2; 1 or 2 in the paper, whichever scored better by labels.", whole()
+    )
     clustering_weight: float = parameter(
-        0.8, "λ of stage 2; 1 omits the reconstruction (figure 4).", number(least=0, most=1)
+        0.8,
+        "λ in stage 2, the weight of the clustering loss; 1 omits the reconstruction (figure 4).",
+        number(least=0, most=1),
     )
     hardening_weight: float = parameter(
-        0.75, "λ of stage 3; 1 omits the reconstruction (figure 4).", number(least=0, most=1)
+        0.75,
+        "λ in stage 3, the weight of the clustering loss; 1 omits the reconstruction (figure 4).",
+        number(least=0, most=1),
     )
     assign: str = ASSIGN_OR_HEAD
     batch_size: int = denoising.BATCH_SIZE

@@ -1,4 +1,4 @@
-"""What a fit knows beside the parameters: made by ``fit``, passed down, gone when it is done."""
+"""The context of one fit: created by ``fit``, passed down, discarded at the end."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ Pairs = tuple[list[str], list[str]]
 
 @dataclass
 class FitContext:
-    """One fit.
+    """What one fit works on, besides the parameters.
 
     Attributes
     ----------
     rows : Rows
         The texts or vectors.
     rng : RandomState
-        All randomness comes from it.
+        The random generator of the fit.
     checkpoints : Path, optional
-        Where the states of a training are kept.
+        Where the trainer keeps its checkpoints.
     callbacks : sequence of Callback
-        Callbacks of the training.
+        Callbacks of the trainer.
     pairs : two lists of str, optional
-        Augmented views of the texts that were made elsewhere.
+        Augmented views of the texts, made elsewhere.
     history : list of dict
-        What has happened so far, in order; becomes ``history_``.
+        Records so far, in order; becomes ``history_``.
     start_labels : ndarray of int64, optional
         Labels before any training; by default the final ones.
     topics : list of tuple of Topic, optional
@@ -61,7 +61,7 @@ class FitContext:
 
 
 def outcome_of(training: Mapping[str, Any] | None = None, choice: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return ``outcome_`` in its one form: how the training ended, and what was chosen.
+    """Return ``outcome_`` in its one form: how training ended, and what was chosen.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def outcome_of(training: Mapping[str, Any] | None = None, choice: Mapping[str, A
 
 
 def saved_outcome(saved: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Read an outcome from a saved model; older ones of ``shoal`` have the choice on top and the training inside."""
+    """Read the outcome of a saved model; older ``shoal`` models have training nested in the choice."""
     if saved is None or "weighed" not in saved:
         return outcome_of(saved, (saved or {}).get("choice"))
     return outcome_of(saved["training"], {name: saved[name] for name in ("reason", "branch", "smoothing", "weighed")})

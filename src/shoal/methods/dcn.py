@@ -19,8 +19,9 @@ PRESETS: dict[str, dict[str, Any]] = {"paper": PAPER}
 class DCN(AutoEncoded):
     """Deep clustering network.
 
-    Minimises Σ_i ||g(f(x_i)) - x_i||² + λ/2 ||f(x_i) - M s_i||² in turns: each row's centre s_i is the nearest, the
-    centres M are running means of what was assigned to them, the network takes a gradient step.
+    Minimises Σ_i ||g(f(x_i)) - x_i||² + λ/2 ||f(x_i) - M s_i||² in alternation: each row is
+    assigned to its nearest centre (s_i), the centres M become running means of the rows assigned to them, and the
+    network takes a gradient step.
 
     References
     ----------
@@ -36,12 +37,16 @@ class DCN(AutoEncoded):
     True
     """
 
-    summary = "an auto-encoder of the vectors, trained in turns with k-means on its code"
+    summary = "an auto-encoder of the vectors, trained in alternation with k-means on its codes"
     source = "DCN (Yang et al. 2017); MLM + DEC (baseline)"
     presets = PRESETS
 
-    epochs: int = TRAINING["epochs"].but(50, "The most passes over the corpus, after the pre-training.")
-    kmeans_weight: float = parameter(0.05, "λ; the paper's for MNIST (it has others for other sets).", number(above=0))
+    epochs: int = TRAINING["epochs"].but(50, "Maximum number of passes over the corpus after pre-training.")
+    kmeans_weight: float = parameter(
+        0.05,
+        "λ, the weight of the k-means term; the paper's value for MNIST (it has others for other data sets).",
+        number(above=0),
+    )
     tolerance: float | None = shared.TOLERANCE.but(0.001)
 
     def _stages(self, auto_encoder: AutoEncoder, n_texts: int) -> list[Stage]:

@@ -19,8 +19,9 @@ PRESETS: dict[str, dict[str, Any]] = {"paper": {**PAPER, "n_init": 20}}
 class DEC(AutoEncoded):
     """Deep embedded clustering.
 
-    Pre-trains an auto-encoder, drops the decoder, and minimises KL(P || Q) over encoder and centres: q is the
-    Student-t assignment of the codes to the centres, p its sharpened target, renewed every ``update_interval`` steps.
+    Pre-trains an auto-encoder, discards the decoder, and minimises KL(P || Q) over the encoder and the centres. q is
+    the Student-t assignment of the codes to the centres; p is its sharpened target, updated every ``update_interval``
+    steps.
 
     References
     ----------
@@ -35,11 +36,11 @@ class DEC(AutoEncoded):
     True
     """
 
-    summary = "an auto-encoder of the vectors; its encoder and centres trained to harden the Student-t assignment"
+    summary = "an auto-encoder of the vectors; encoder and centres learn a sharper Student-t assignment"
     source = "DEC (Xie et al. 2016); MLM + DEC (baseline)"
     presets = PRESETS
 
-    epochs: int = TRAINING["epochs"].but(50, "The most passes over the corpus, after the pre-training.")
+    epochs: int = TRAINING["epochs"].but(50, "Maximum number of passes over the corpus after pre-training.")
     alpha: float = shared.ALPHA
     update_interval: int | None = shared.UPDATE_INTERVAL
     tolerance: float | None = shared.TOLERANCE.but(0.001)

@@ -55,14 +55,14 @@ PRESETS: dict[str, dict[str, Any]] = {
 class DECCRL(FineTuned):
     """Deep Embedded Clustering with Cluster-level Representation Learning.
 
-    Minimises L = L_CL + λ_c L_Cluster + λ_r L_RC (equation 16): views of a text stay together, texts come near
-    the centres of their clusters, and the words of the texts are rebuilt from those centres by an embedded topic
-    model, T topics per cluster.
+    Minimises L = L_CL + λ_c L_Cluster + λ_r L_RC (equation 16): views of a text stay together, texts move towards
+    the centres of their clusters, and an embedded topic model with T topics per cluster rebuilds the words of the texts
+    from those centres.
 
-    The paper is silent on how the centres start while FC_e is still random. Here FC_e starts as a rotation, or as
-    an orthogonal projection if L is less than the encoder's length, times ``scale``: distances in the space of h are
-    at first those of the encoder. It is then trained, with the encoder and the projection head, by the contrastive
-    loss alone for ``instance_epochs``, and only after that k-means places the centres in the space of h.
+    The paper does not say how the centres start while FC_e is still random. Here FC_e starts as a rotation, or as an
+    orthogonal projection if L is less than the length of the encoder's vectors, times ``scale``: distances in the space
+    of h are at first those of the encoder. FC_e, the encoder and the projection head are then trained by the
+    contrastive loss alone for ``instance_epochs``. Only after that does k-means place the centres in the space of h.
 
     Attributes
     ----------
@@ -71,10 +71,10 @@ class DECCRL(FineTuned):
     latent_ : nn.Linear
         FC_e after training.
     topics_ : list of tuple of Topic
-        The topics of each cluster, the largest first; general ones are marked. None at all if the joint training was
-        rolled back to its start: nothing had been learnt then.
+        The topics of each cluster, the largest first; general ones are marked. Empty if the joint training was rolled
+        back to its start, because nothing was learnt.
     outcome_ : dict
-        Label-free signs before and after, and whether and why the training was rolled back.
+        Label-free signs before and after training, and whether and why it was rolled back.
 
     References
     ----------
@@ -90,80 +90,85 @@ class DECCRL(FineTuned):
     """
 
     summary = (
-        "fine-tuning: contrast, a Student-t clustering loss, and centres that must rebuild the words; finds topics"
+        "fine-tuning: a contrastive loss, a Student-t clustering loss, and centres that rebuild the words; finds topics"
     )
     source = "DECCRL (Yin et al. 2022)"
     presets = PRESETS
     takes_pairs = True
 
     normalize: bool = shared.NORMALIZE.but(
-        meaning="Unit vectors before FC_e. A departure from the paper, as in SCCL: the built-in encoder was trained on "
-        "cosines."
+        meaning="Scale vectors to unit length before FC_e. This departs from the paper, as in SCCL: the built-in "
+        "encoder was trained on cosines."
     )
     scale: float = shared.SCALE.but(
-        meaning="What FC_e multiplies lengths with at first, so that unit vectors become as long as the raw ones of "
-        "the built-in encoder: the kernel of equation 5 has a unit of its own."
+        meaning="Factor on lengths with which FC_e starts. It makes unit vectors as long as the built-in encoder's "
+        "raw ones, because the kernel of equation 5 has a fixed scale."
     )
     latent_dim: int | None = parameter(
-        None, "L, the length of h; by default that of the encoder. The paper does not give it.", optional(whole())
+        None, "L, the length of h; by default that of the encoder's vectors. Not given in the paper.", optional(whole())
     )
-    n_topics: int = parameter(5, "T, topics per cluster; 20 for Biomedical in the paper.", whole())
+    n_topics: int = parameter(5, "T, the number of topics per cluster; 20 for Biomedical in the paper.", whole())
     vocabulary_size: int = parameter(
         2000,
-        "The most words that are rebuilt: the most frequent ones besides function words. Not given in the paper.",
+        "Maximum number of words to rebuild: the most frequent ones except function words. Not given in the paper.",
         whole(),
     )
     word_vectors: str = parameter(
         "corpus",
-        "Where ρ comes from, as in shoal.encoder.word_vectors; 'word2vec' in the paper. Positive PMI and SVD over the "
-        "same texts need no further package and factorise what skip-gram does (Levy and Goldberg 2014).",
+        "Source of the word vectors ρ, as in shoal.encoder.word_vectors; 'word2vec' in the paper. 'corpus', "
+        "positive PMI and SVD on the same texts, needs no extra package and factorises what skip-gram does (Levy "
+        "and Goldberg 2014).",
     )
     word_dim: int | None = parameter(
         128,
-        "Length of word vectors that are learnt from the corpus, and of the embeddings of the topics; None for the "
-        "paper's 2 L. With 2 L = 768 nearly every word has a direction of its own; fewer let words of one kind "
-        "share their probability, and the topics were more coherent (docs/methods/deccrl.md). Vectors that come "
-        "from elsewhere keep their length.",
+        "Length of word vectors learnt from the corpus, and of the topic embeddings; None for the paper's 2 "
+        "L. With 2 L = 768 nearly every word has its own direction; with fewer dimensions similar words share "
+        "probability, and topics were more coherent (docs/methods/deccrl.md). Vectors from elsewhere keep their "
+        "length.",
         optional(whole()),
     )
     reconstruction: str = parameter(
         "words",
-        "What L_RC is: the topic model, an auto-encoder L → L/2 → L on h, or nothing (the ablations of table 3).",
+        "Form of L_RC: the topic model, an auto-encoder L → L/2 → L on h, or none (the ablations of table 3).",
         one_of("words", "latent", "none"),
     )
     cluster_sampling: str = parameter(
         EXPECTATION,
-        "Whether the words are rebuilt from all clusters, weighted by s, or from one drawn by a straight-through "
-        "Gumbel softmax. In expectation over the draw both have the same loss.",
+        "How the words are rebuilt: from all clusters, weighted by s, or from one drawn by a "
+        "straight-through Gumbel softmax. Both have the same expected loss.",
         one_of(EXPECTATION, GUMBEL),
     )
     sharpness: float | None = parameter(
         8.0,
-        "s ∝ o^sharpness in the topic model. None for equation 6, a softmax over the probabilities o, which keeps s "
-        "near uniform: of 20 clusters no text could weigh its own more than an eighth, and all would learn the same "
-        "words.",
+        "Exponent in s ∝ o^sharpness of the topic model; None for equation 6. That is a softmax over the "
+        "probabilities o, which keeps s near uniform: of 20 clusters no text could give its own more than an eighth "
+        "of the weight, and all would learn the same words.",
         optional(number(above=0)),
     )
     free_bits: float = parameter(
         0.0,
-        "Nats that the dimension of each topic may diverge from the prior at no cost: the safeguard against a "
-        "posterior that ignores the text.",
+        "Nats by which the dimension of each topic may diverge from the prior at no cost. This guards "
+        "against a posterior that ignores the text.",
         number(least=0),
     )
-    cluster_weight: float = parameter(10.0, "λ_c. Not given in the paper.", number(least=0))
-    reconstruction_weight: float = parameter(0.05, "λ_r. Not given in the paper.", number(least=0))
-    temperature: float = shared.TEMPERATURE.but(meaning="τ of equations 2 and 3.")
-    alpha: float = shared.ALPHA.but(meaning="Degrees of freedom of equation 5 (10 for Biomedical in the paper).")
+    cluster_weight: float = parameter(
+        10.0, "λ_c, the weight of the clustering loss. Not given in the paper.", number(least=0)
+    )
+    reconstruction_weight: float = parameter(
+        0.05, "λ_r, the weight of the reconstruction loss. Not given in the paper.", number(least=0)
+    )
+    temperature: float = shared.TEMPERATURE.but(meaning="Temperature τ in equations 2 and 3.")
+    alpha: float = shared.ALPHA.but(meaning="Degrees of freedom in equation 5; 10 for Biomedical in the paper.")
     projection_dim: int = shared.PROJECTION_DIM
     augmentation: str = shared.AUGMENTATION
     augmentation_strength: float = shared.AUGMENTATION_STRENGTH
     augmentation_options: dict[str, dict[str, Any]] | None = shared.AUGMENTATION_OPTIONS
-    batch_size: int = TRAINING["batch_size"].but(200, "M, as in the paper.")
+    batch_size: int = TRAINING["batch_size"].but(200, "Texts per batch (M), as in the paper.")
     instance_epochs: int = parameter(1, "Passes over the corpus before the centres are placed; 0 for none.", whole(0))
-    epochs: int = TRAINING["epochs"].but(4, "Passes over the corpus after that.")
-    learning_rate: float = TRAINING["learning_rate"].but(3e-5, "Of the encoder with FC_e.")
+    epochs: int = TRAINING["epochs"].but(4, "Passes over the corpus after the centres are placed.")
+    learning_rate: float = TRAINING["learning_rate"].but(3e-5, "Learning rate of the encoder and FC_e.")
     head_learning_rate: float = TRAINING["head_learning_rate"].but(
-        meaning="Of the centres, the projection head and the topic model."
+        meaning="Learning rate of the centres, the projection head and the topic model."
     )
 
     @property
@@ -199,11 +204,11 @@ class DECCRL(FineTuned):
             return [Stage("joint", joint)]
         instance = InstanceObjective(joint.encoder, **sizes)
         instance.project, instance.centers = joint.project, joint.centers
-        # The warm-up is ours, not the paper's, and knows no clusters: it may not cost any of their quality.
+        # The warm-up is ours, not the paper's, and ignores clusters: it must not cost any of their quality.
         return [Stage("instance", instance, epochs=self.instance_epochs, regret=0.0), Stage("joint", joint)]
 
     def _reconstruction(self, material: Material, size: int) -> TopicReconstruction | LatentReconstruction | None:
-        """Build what L_RC needs."""
+        """Build the module of L_RC."""
         if self.reconstruction == "latent":
             return LatentReconstruction(size)
         if self.reconstruction == "none":

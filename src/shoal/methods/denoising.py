@@ -1,4 +1,4 @@
-"""The stage that TSDAE is and ClusterBERT begins with: what its decoder and its objective are built from."""
+"""The denoising stage, all of TSDAE and the first stage of ClusterBERT: its parameters and its decoder."""
 
 from __future__ import annotations
 
@@ -23,40 +23,43 @@ PAPER = {
     "trainable_layers": "all",
 }
 BACKBONE = shared.BACKBONE.but(
-    meaning="The built-in model, a folder, or a hub name; of the BERT, RoBERTa, DistilBERT or MPNet family."
+    meaning="The transformer: 'builtin', a folder, or a hub name; of the BERT, RoBERTa, DistilBERT or MPNet family."
 )
 POOLING = shared.POOLING.but(
-    meaning="z: mean over the tokens, or the state of the first token as in the paper. The built-in encoder was "
-    "trained with the mean, and the state of its first token means little."
+    meaning="How token states become z: their mean, or the state of the first token, as in the paper. The "
+    "built-in encoder was trained with the mean; the state of its first token means little."
 )
 SCALE = shared.SCALE.but(
-    meaning="What the vectors are multiplied with before the decoder and the head, so that unit vectors are as long "
-    "there as the raw ones of the built-in encoder."
+    meaning="Factor on the vectors before the decoder and the head. It makes unit vectors as long as the "
+    "built-in encoder's raw ones."
 )
-DELETION = parameter(0.6, "Probability that a token is deleted.", number(least=0, most=1))
+DELETION = parameter(0.6, "Probability of deleting a token.", number(least=0, most=1))
 DECODER_LAYERS = parameter(
     1,
-    "How many of the encoder's last layers decode; None for all, as in the paper. Less work, and a decoder that can do "
-    "little alone leaves more to the vector.",
+    "Number of the encoder's last layers that form the decoder; None for all, as in the paper. A small "
+    "decoder is faster and leaves more to the vector.",
     optional(whole()),
 )
-VOCABULARY = parameter("corpus", "The softmax over the tokens that the corpus has, or over all.", one_of(*VOCABULARIES))
-BATCH_SIZE = TRAINING["batch_size"].but(64, "8 in the paper. A CPU is faster with larger batches.")
-LEARNING_RATE = TRAINING["learning_rate"].but(1.6e-4, "Of the encoder; 2e-5 in the paper, whose batch is an eighth.")
+VOCABULARY = parameter("corpus", "Tokens in the decoder's softmax: those of the corpus, or all.", one_of(*VOCABULARIES))
+BATCH_SIZE = TRAINING["batch_size"].but(64, "Texts per batch; 8 in the paper. A CPU is faster with larger batches.")
+LEARNING_RATE = TRAINING["learning_rate"].but(
+    1.6e-4, "Learning rate of the encoder; 2e-5 in the paper, whose batch is an eighth."
+)
 HEAD_LEARNING_RATE = TRAINING["head_learning_rate"].but(
-    meaning="Of what is new: attention to z, output layer, clustering head; 2e-5 in the paper, over many more steps."
+    meaning="Learning rate of the new layers: attention to z, output layer, clustering head; 2e-5 in the paper, "
+    "with many more steps."
 )
 
 
 def make_decoder(model: FineTuned, material: Material) -> SentenceDecoder:
-    """Build the decoder, its weights tied with those of the encoder."""
+    """Build the decoder, with weights tied to those of the encoder."""
     params = model.get_params(deep=False)
     used = corpus_vocabulary(material.views.tokens) if params["vocabulary"] == "corpus" else None
     return SentenceDecoder(model.encoder_, n_layers=params["decoder_layers"], vocabulary=used)
 
 
 def objective_options(model: FineTuned) -> dict[str, Any]:
-    """Return the options that the objective of every stage takes."""
+    """Return the options that the objectives of all stages share."""
     params = model.get_params(deep=False)
     before, behind = special_tokens(model.encoder_.tokenizer)
     options = {name: params[name] for name in ("deletion", "scale", "n_init")}

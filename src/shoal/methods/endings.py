@@ -1,4 +1,4 @@
-"""Ways to end: how the vectors at hand become the final clusters (ClusterBERT, table 3)."""
+"""Endings: how vectors become the final clusters (ClusterBERT, table 3)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ HEAD, KMEANS, IDEC, UMAP = "head", "kmeans", "idec", "umap"
 ENDINGS = (KMEANS, IDEC, f"{UMAP}+{KMEANS}", f"{UMAP}+{IDEC}")
 ASSIGN = parameter(
     KMEANS,
-    "What makes the final labels of the vectors: k-means, from the trained centres and from n_init fresh starts, or "
-    "IDEC, on the vectors or on the n_clusters + 1 dimensions of them that UMAP gives (table 3 of ClusterBERT).",
+    "How to make the final labels: by k-means, from the trained centres and from n_init fresh starts, "
+    "or by IDEC. 'umap+' first reduces the vectors to n_clusters + 1 dimensions (table 3 of ClusterBERT).",
     one_of(*ENDINGS),
 )
 ASSIGN_OR_HEAD = parameter(
     KMEANS,
-    "What makes the final labels: k-means on the representation, as the paper reports, from the trained centres and "
-    "from n_init fresh starts; the clustering head; or IDEC, or UMAP and either (table 3 of ClusterBERT).",
+    "How to make the final labels: by k-means on the representation, as the paper reports, from the "
+    "trained centres and from n_init fresh starts; by the clustering head; or by IDEC. 'umap+' first reduces "
+    "the vectors to n_clusters + 1 dimensions (table 3 of ClusterBERT).",
     one_of(*ENDINGS, HEAD),
 )
 
@@ -34,13 +35,13 @@ class Ending:
     Attributes
     ----------
     vectors : ndarray of shape (n, d)
-        Where the clusters are.
+        The vectors in the space of the clusters.
     clusterer : Clusterer
         The clusters.
     reducer : Reducer or None
-        What took the vectors there.
+        The reducer that was applied.
     outcome : dict
-        What became of a training on the way.
+        The outcome of IDEC's training, if any.
     """
 
     vectors: Vectors
@@ -59,7 +60,7 @@ def end(
     n_init: int,
     device: str,
 ) -> Ending:
-    """End as ``assign`` says; ``trained`` is the partition that the training itself ends with."""
+    """Make the final clusters as ``assign`` says; ``trained`` is the partition at the end of training."""
     *before, last = assign.split("+")
     if not before and last != IDEC:
         return Ending(vectors, trained)

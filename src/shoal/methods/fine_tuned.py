@@ -1,4 +1,4 @@
-"""Base of the methods that fine-tune an encoder: load, train in stages, end, embed, save."""
+"""Base of the methods that fine-tune an encoder: load, train in stages, cluster, embed, save."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from shoal.vectors import Vectors
 
 @dataclass(frozen=True)
 class Material:
-    """What the stages of a method are built from.
+    """What a method builds its stages from.
 
     Attributes
     ----------
     texts : list of str
         The texts.
     views : CorpusViews
-        The texts and, if a method asks for them, augmented views of them, tokenised.
+        The texts and, if the method needs them, augmented views of them, tokenised.
     encoder : nn.Module
-        What is trained: the method's encoder, or its last layers.
+        The module to train: the method's encoder, or its last layers.
     seed : int
         The seed of the run.
     """
@@ -54,8 +54,8 @@ class Material:
 class FineTuned(TextClusterer):
     """Base of the methods that fine-tune an encoder.
 
-    A method implements :meth:`_stages`: what is trained, one after the other. The objective of the last stage gives
-    the clusters. A method with a parameter ``assign`` may end in other ways (:mod:`shoal.methods.endings`).
+    A method implements :meth:`_stages`, which returns the stages of training. The objective of the last stage
+    provides the clusters. A method with a parameter ``assign`` has other endings too (:mod:`shoal.methods.endings`).
 
     Attributes
     ----------
@@ -67,11 +67,11 @@ class FineTuned(TextClusterer):
     pooling: str = shared.POOLING
     max_length: int = shared.MAX_LENGTH.but(32)
     normalize: bool = shared.NORMALIZE.but(
-        meaning="Unit vectors. A departure from the papers, which take the mean token state as it is: the built-in "
-        "encoder was trained on cosines, and the lengths of its states are noise to k-means."
+        meaning="Scale vectors to unit length. This departs from the papers, which use the mean token state as it "
+        "is: the built-in encoder was trained on cosines, and the lengths of its states are noise to k-means."
     )
     scale: float = shared.SCALE
-    n_init: int = shared.N_INIT.but(meaning="Starts of every k-means.")
+    n_init: int = shared.N_INIT.but(meaning="Number of starts of every k-means.")
     batch_size: int = TRAINING["batch_size"].but(200)
     max_steps: int | None = TRAINING["max_steps"]
     learning_rate: float = TRAINING["learning_rate"].but(3e-5)
@@ -84,9 +84,9 @@ class FineTuned(TextClusterer):
     accumulate: int = TRAINING["accumulate"]
     trainable_layers: str | int = TRAINING["trainable_layers"].but(
         2,
-        "Train everything ('all'), as the papers do, or only this many of the last layers. The rest is computed "
-        "once for the texts as they are: some three times as fast on a CPU; damaged or masked texts need it at each "
-        "step.",
+        "Layers to train: 'all', as in the papers, or only this many of the last ones. The others are "
+        "computed once per text, which is about three times as fast on a CPU; damaged or masked texts need them at "
+        "every step.",
     )
     evaluate_every: int | None = TRAINING["evaluate_every"]
     tolerance: float | None = shared.TOLERANCE
@@ -97,22 +97,22 @@ class FineTuned(TextClusterer):
 
     @abstractmethod
     def _stages(self, material: Material) -> list[Stage]:
-        """Return what is trained, in order."""
+        """Return the stages of training, in order."""
 
     def _views(self, texts: list[str], seed: int, context: FitContext) -> CorpusViews:
-        """Return the texts, tokenised by ``encoder_``, and whatever augmented views the stages need."""
+        """Return the texts, tokenised by ``encoder_``, and any augmented views that the stages need."""
         return CorpusViews.repeated(self.encoder_.tokenise(texts), 1)
 
     def _found_topics(self, stages: Sequence[Stage], clusterer: Clusterer, vectors: Vectors) -> list[tuple[Topic, ...]]:
-        """Return the topics of each cluster; a method that is no topic model has none."""
+        """Return the topics of each cluster; none unless the method has a topic model."""
         return [()] * self.n_clusters
 
     def untrained_encoder(self) -> TransformerEncoder:
-        """Return the encoder as it was before training, under the same options."""
+        """Return the encoder as it was before training, with the same options."""
         return self._load_encoder(self.backbone)
 
     def before_and_after(self, X: Any) -> tuple[Vectors, Vectors]:
-        """Return the vectors of texts by the encoder as it was before training, and as it is."""
+        """Return the vectors of texts from the encoder before training and from the trained one."""
         texts = self._rows(X, None).texts or []
         return self.untrained_encoder().encode(texts), self.encoder_.encode(texts)
 
@@ -128,7 +128,7 @@ class FineTuned(TextClusterer):
         self.encoder_ = self.untrained_encoder().to(options.resolve_device())
         views = self._views(rows.texts, seed, context)
         encoder = trained_part(self.encoder_, views, options)
-        with seeded(seed):  # the first weights of the heads
+        with seeded(seed):  # initial weights of the heads
             stages = self._stages(Material(rows.texts, views, encoder, seed))
         left, right = context.pairs or ([], [])
         result = run_stages(self, views, stages, options, context, [*rows.texts, *left, *right])
@@ -136,7 +136,7 @@ class FineTuned(TextClusterer):
         self.reducer_ = None
         vectors = self._embed(rows)
         self.n_features_in_ = vectors.shape[1]
-        # Rolled back to where it began, a run gives the labels it began with: no new starts then.
+        # A run that was rolled back to its start returns its start labels: k-means gets no fresh starts.
         trained = any(stage["kept_step"] for stage in result.outcome["stages"])
         rng = np.random.RandomState(seed) if trained else None
         clusterer = stages[-1].objective.clusterer(vectors, rng)
@@ -157,11 +157,11 @@ class FineTuned(TextClusterer):
         return vectors if self.reducer_ is None else self.reducer_.transform(vectors)
 
     def _on_top(self, vectors: Vectors) -> Vectors:
-        """Apply what a method has trained on top of the encoder."""
+        """Apply the layers that a method trains on top of the encoder."""
         return vectors
 
     def _load_encoder(self, backbone: str) -> TransformerEncoder:
-        """Load the encoder under this method's options."""
+        """Load the encoder with this method's options."""
         return TransformerEncoder.load(
             backbone, pooling=self.pooling, max_length=self.max_length, normalize=self.normalize
         )
@@ -177,7 +177,7 @@ class FineTuned(TextClusterer):
 
 
 def trained_part(encoder: TransformerEncoder, views: CorpusViews, options: TrainingOptions) -> nn.Module:
-    """Return what is trained: the encoder, or its last layers over cached states of the others."""
+    """Return the module to train: the encoder, or its last layers over cached states of the others."""
     if options.trainable_layers == ALL_LAYERS:
         return encoder
     return LastLayersEncoder(encoder, views.tokens, int(options.trainable_layers))

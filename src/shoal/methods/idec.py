@@ -14,17 +14,18 @@ from shoal.training.options import TRAINING
 
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {**PAPER, "n_init": 20},
-    # Appendix 1.2.2 of ClusterBERT: 150 epochs, all of them.
+    # Appendix 1.2.2 of ClusterBERT: 150 epochs, no early stopping.
     "clusterbert": {"epochs": 150, "learning_rate": 1e-4, "tolerance": None},
 }
 
 
 @declared
 class IDEC(AutoEncoded):
-    """DEC that keeps its decoder.
+    """DEC that keeps the decoder.
 
-    Minimises L_r + γ KL(P || Q): the reconstruction of the undamaged vectors keeps the code from forgetting what the
-    clusters do not need. The error is the mean over a vector's values, as in the usual code; the paper writes a sum.
+    Minimises L_r + γ KL(P || Q): reconstructing the undamaged vectors preserves in the code what the clusters
+    do not need. The error is a mean over the values of a vector, as in common implementations; the paper writes a
+    sum.
 
     References
     ----------
@@ -39,12 +40,12 @@ class IDEC(AutoEncoded):
     True
     """
 
-    summary = "DEC that keeps the reconstruction"
+    summary = "DEC with a reconstruction loss"
     source = "IDEC (Guo et al. 2017); MLM + DEC, ClusterBERT (baseline)"
     presets = PRESETS
 
-    epochs: int = TRAINING["epochs"].but(50, "The most passes over the corpus, after the pre-training.")
-    gamma: float = parameter(0.1, "γ, the weight of the clustering, as in the paper.", number(above=0))
+    epochs: int = TRAINING["epochs"].but(50, "Maximum number of passes over the corpus after pre-training.")
+    gamma: float = parameter(0.1, "γ, the weight of the clustering loss, as in the paper.", number(above=0))
     alpha: float = shared.ALPHA
     update_interval: int | None = shared.UPDATE_INTERVAL
     tolerance: float | None = shared.TOLERANCE.but(0.001)

@@ -1,6 +1,6 @@
-"""IDEC as a clusterer of any vectors: behind a representation, a reducer, or another method's training.
+"""IDEC as a clusterer of any vectors: after a representation, a reducer, or another method's training.
 
-It stands here and not among the ``clusterers``, which know nothing of training.
+It is here and not in ``clusterers``, which does not depend on training.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ _ENCODER, _HEAD = "encoder.", "head."
 
 
 class LatentClusters:
-    """Student-t clusters in an auto-encoder's code, as a partition of the vectors that go into it.
+    """Student-t clusters of an auto-encoder's codes, as a partition of its input vectors.
 
     Parameters
     ----------
     encoder : VectorEncoder
-        From vectors to codes.
+        Maps vectors to codes.
     head : StudentT
-        The clusters among the codes.
+        The clusters of the codes.
     centers : ndarray of shape (n_clusters, d)
-        The clusters' means among the vectors.
+        Means of the clusters in the space of the vectors.
     history : sequence of dict
-        How the training went.
+        Records of the training.
     outcome : dict, optional
-        What became of it.
+        Outcome of the training.
     """
 
     kind: ClassVar[str] = "latent-student-t"
@@ -57,17 +57,17 @@ class LatentClusters:
         self.n_iter = 1 if outcome is None else int(outcome["stages"][-1]["steps"])
 
     def scores(self, vectors: Vectors) -> NDArray[np.float64]:
-        """Return log q of the vectors' codes."""
+        """Return log q of the codes of the vectors."""
         return self.head.scores(self.encoder.encode(vectors))
 
     def state(self) -> State:
-        """Return the network, the clusters among its codes, and the means."""
+        """Return the network, the clusters of its codes, and the means."""
         parts = ((_ENCODER, self.encoder.state()), (_HEAD, self.head.state()))
         return {"centers": self.centers, **{prefix + name: a for prefix, part in parts for name, a in part.items()}}
 
     @classmethod
     def from_state(cls, state: State) -> LatentClusters:
-        """Build it again."""
+        """Restore the clusters from a state."""
         encoder, head = (
             {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
             for prefix in (_ENCODER, _HEAD)
@@ -87,9 +87,9 @@ def fit_idec(
     callbacks: Sequence[Callback] = (),
     device: str = "auto",
 ) -> LatentClusters:
-    """Train IDEC on vectors, with ClusterBERT's values: 150 epochs, Adam at 1e-4, a code of length K + 1.
+    """Train IDEC on vectors with ClusterBERT's values: 150 epochs, Adam at 1e-4, a code of length K + 1.
 
-    What ClusterBERT does not say, the other layers and the pre-training, is as in :class:`~shoal.methods.idec.IDEC`.
+    What ClusterBERT does not specify, the other layers and pre-training, is as in :class:`~shoal.methods.idec.IDEC`.
 
     Parameters
     ----------
@@ -98,13 +98,13 @@ def fit_idec(
     n_clusters : int
         The number of clusters.
     rng : RandomState
-        Where all randomness comes from.
+        The random generator.
     n_init : int, default=10
-        Starts of k-means.
+        Number of k-means starts.
     checkpoints, callbacks
         As in ``fit``.
     device : str, default="auto"
-        Where it is trained.
+        Where to train.
 
     Examples
     --------

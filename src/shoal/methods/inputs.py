@@ -1,4 +1,4 @@
-"""What an estimator may be given: texts, or vectors that were computed elsewhere, or both."""
+"""The input of an estimator: texts, vectors computed elsewhere, or both."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Rows:
     texts : list of str or None
         The texts of the present rows.
     vectors : ndarray or None
-        Their vectors, if they were given.
+        Their vectors, if given.
     """
 
     present: NDArray[np.bool_]
@@ -54,8 +54,8 @@ def are_texts(X: Any) -> bool:
     if isinstance(X, str):
         raise DataError(f"X is one string ({X[:40]!r}…); pass a list of texts, e.g. [text].")
     if isinstance(X, Corpus) or hasattr(X, "to_pylist") or hasattr(X, "column_names"):
-        return True  # ours, Arrow's or a dataset: tables of text, never matrices
-    if hasattr(X, "columns"):  # a frame of pandas or polars is a matrix if its head is all numbers
+        return True  # a Corpus, an Arrow table or a dataset: texts, never a matrix
+    if hasattr(X, "columns"):  # a pandas or polars frame is a matrix if its first rows are all numbers
         head = X.head(50)
         return any(isinstance(value, str) for name in head.columns for value in head[name])
     if not isinstance(X, list | tuple) and getattr(X, "ndim", None) != 1 and not hasattr(X, "to_list"):
@@ -64,14 +64,14 @@ def are_texts(X: Any) -> bool:
 
 
 def rows_of(X: Any, vectors: Any = None) -> Rows:
-    """Take texts apart into those that are there and those that are empty.
+    """Separate the texts from the empty rows.
 
     Parameters
     ----------
     X : Corpus, list of str, Series, DataFrame, …
         The texts.
     vectors : array-like of shape (n, d), optional
-        A vector for each of them, empty ones included.
+        One vector per row, empty rows included.
     """
     corpus = Corpus.of(X)
     present = ~corpus.empty
@@ -85,7 +85,7 @@ def rows_of(X: Any, vectors: Any = None) -> Rows:
 
 
 def present_pairs(corpus: Corpus, pairs: Any) -> tuple[list[str], list[str]]:
-    """Check the pairs against the corpus and omit those of empty rows; an empty view is the text itself."""
+    """Check pairs against the corpus and omit those of empty rows; the text itself replaces an empty view."""
     left, right = pairs
     if not len(left) == len(right) == len(corpus):
         raise DataError(
@@ -97,7 +97,7 @@ def present_pairs(corpus: Corpus, pairs: Any) -> tuple[list[str], list[str]]:
 
 
 def as_vectors(vectors: Any) -> NDArray[np.float32]:
-    """Return a finite float32 matrix, or say what is wrong with it."""
+    """Return a finite float32 matrix, or raise an error that says what is wrong."""
     try:
         matrix = np.ascontiguousarray(np.asarray(vectors, dtype=np.float32))
     except (TypeError, ValueError) as reason:

@@ -41,14 +41,14 @@ class MLMDEC(FineTuned):
     """MLM + DEC: a masked language model and a clustering loss on one encoder.
 
     Minimises L = L_m + L_c (equation 1): the mean negative log-likelihood of the masked tokens, and the sum over the
-    texts of KL[p || q], with q the Student-t assignment to the centres and p its target, renewed once an epoch over
-    the whole corpus without masks. Both terms rest on one pass over the masked texts: the paper draws them so
-    (figure 1), and that p is computed without masks it says as an exception.
+    texts of KL[p || q]. q is the Student-t assignment to the centres; p is its target, updated once per epoch over the
+    whole corpus without masks. Both terms come from one pass over the masked texts: the paper draws them this way
+    (figure 1) and mentions p without masks as an exception.
 
     Attributes
     ----------
     encoder_ : TransformerEncoder
-        The encoder after training; the masked-language-model head is not kept.
+        The encoder after training; the masked-language-model head is discarded.
 
     References
     ----------
@@ -68,42 +68,42 @@ class MLMDEC(FineTuned):
     presets = PRESETS
 
     backbone: str = shared.BACKBONE.but(
-        meaning="The built-in model, a folder, or a hub name. One that has a masked-language-model head keeps it; for "
-        "others a head is made new."
+        meaning="The transformer: 'builtin', a folder, or a hub name. If it has a masked-language-model head, that "
+        "head is used; otherwise a new one is made."
     )
     pooling: str = shared.POOLING.but(
-        meaning="Mean over the tokens, masked ones included, or the state of the first token (the ablation of table 2)."
+        meaning="How token states become one vector: their mean, masked tokens included, or the state of the first "
+        "token (the ablation of table 2)."
     )
     max_length: int = shared.MAX_LENGTH.but(
-        64, "The most tokens that are read of a text; 128 in the paper, at twice the time for long texts."
+        64, "Maximum number of tokens read per text; 128 in the paper, which takes twice the time for long texts."
     )
-    alpha: float = shared.ALPHA.but(meaning="Degrees of freedom of equation 3.")
+    alpha: float = shared.ALPHA.but(meaning="Degrees of freedom in equation 3.")
     masked_lm: float = parameter(
         1 / 16,
-        "Weight of L_m beside the mean of KL[p || q]. Equation 2 is a sum over the texts: with the paper's 16 texts "
-        "per step, L_m + L_c is this weight, up to a factor that Adam does not see. 0 omits L_m (the ablation of "
-        "table 2); tokens are then still masked, since the paper removes only the loss, unless mask_share is 0 too.",
+        "Weight of L_m relative to the mean of KL[p || q]. Equation 2 is a sum over the texts: with the "
+        "paper's 16 texts per step, L_m + L_c amounts to 1/16, up to a factor that does not affect Adam. 0 omits "
+        "L_m (the ablation of table 2); tokens are still masked, since the paper removes only the loss, unless "
+        "mask_share is 0 too.",
         number(least=0),
     )
-    mask_share: float = parameter(
-        0.1, "Share of the tokens of a text that are masked, at least one.", share_of("tokens")
-    )
+    mask_share: float = parameter(0.1, "Share of the tokens of a text to mask, at least one token.", share_of("tokens"))
     warm_up_epochs: int = parameter(
         1,
-        "Passes over the corpus that train a newly made head alone, before it may move the encoder; none are made "
-        "for a head that came with the backbone.",
+        "Passes over the corpus that train only a new head, before the encoder is trained; none for a head "
+        "that came with the backbone.",
         whole(0),
     )
-    n_init: int = shared.N_INIT.but(meaning="Starts of the first k-means.")
-    batch_size: int = TRAINING["batch_size"].but(64, "Texts per step; 16 in the paper.")
+    n_init: int = shared.N_INIT.but(meaning="Number of starts of the first k-means.")
+    batch_size: int = TRAINING["batch_size"].but(64, "Texts per batch; 16 in the paper.")
     epochs: int = TRAINING["epochs"].but(2, "Passes over the corpus; at most 10 in the paper.")
     learning_rate: float = TRAINING["learning_rate"].but(
         2e-5,
-        "Of the encoder; 3e-5 in the paper. The vectors of the built-in encoder are clusters already: on TREC-6 "
-        "more and longer steps made a worse space (docs/methods/mlm-dec.md).",
+        "Learning rate of the encoder; 3e-5 in the paper. The built-in encoder's vectors form clusters "
+        "already: on TREC-6, more and larger steps made them worse (docs/methods/mlm-dec.md).",
     )
     head_learning_rate: float = TRAINING["head_learning_rate"].but(
-        meaning="Of centres and head; 3e-5 in the paper, for a head that was trained before."
+        meaning="Learning rate of the centres and the head; 3e-5 in the paper, whose head is pre-trained."
     )
 
     def _stages(self, material: Material) -> list[Stage]:
@@ -114,7 +114,7 @@ class MLMDEC(FineTuned):
         if self.masked_lm and masking is not None and head is None:
             maskable = tokens.ids[~np.isin(tokens.ids, masking.special_ids)]
             head = new_masked_head(self.encoder_.dimension, self.encoder_.words, maskable)
-            if self.warm_up_epochs:  # the encoder does not move, so there is nothing to watch
+            if self.warm_up_epochs:  # the encoder is not trained, so there is nothing to watch
                 warm_up = HeadWarmUp(material.encoder, masking, head)
                 stages.append(Stage(WARM_UP, warm_up, epochs=self.warm_up_epochs, watched=False))
         joint = MLMDECObjective(
@@ -133,4 +133,4 @@ class MLMDEC(FineTuned):
 
     def _check(self) -> None:
         if self.masked_lm and not self.mask_share:
-            raise ParameterError("mask_share=0 leaves nothing to guess; pass mask_share > 0, or masked_lm=0.")
+            raise ParameterError("mask_share=0 leaves nothing to predict; pass mask_share > 0, or masked_lm=0.")

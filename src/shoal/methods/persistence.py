@@ -5,7 +5,7 @@
     model/
       config.json          format, version, method class, parameters, names of the clusters
       heads.safetensors    the clusterer's and the reducer's arrays
-      …                    what the representation needs; a transformer's folder opens in sentence-transformers
+      …                    the files of the representation; a transformer's folder opens in sentence-transformers
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ def load(path: str | Path) -> TextClusterer:
     Returns
     -------
     TextClusterer
-        Ready to ``predict``; it has no ``labels_``, which belong to the run.
+        Ready to ``predict``. It has no ``labels_``: they belong to the run.
 
     Raises
     ------
     RunFolderError
-        If the folder is missing, foreign, damaged, or of a newer format.
+        If the folder is missing, damaged, not a Shoal model, or of another format version.
     """
     folder = Path(path)
     if (folder / MODEL).is_dir() or not folder.is_dir():
@@ -105,7 +105,7 @@ def load(path: str | Path) -> TextClusterer:
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
-    """Read ``config.json`` and refuse what is not ours or not of our time."""
+    """Read ``config.json``; reject folders that are not Shoal models and other format versions."""
     try:
         config = json.loads((folder / _CONFIG).read_text(encoding="utf-8"))
     except OSError as reason:
@@ -123,13 +123,13 @@ def _read_config(folder: Path) -> dict[str, Any]:
 
 
 def _json_params(model: TextClusterer) -> dict[str, Any]:
-    """Return the parameters as JSON can hold them."""
+    """Return the parameters as JSON values."""
     params: dict[str, Any] = {}
     for name, value in model.get_params(deep=False).items():
         if isinstance(value, np.integer | np.floating):
             value = value.item()
         elif isinstance(value, np.random.RandomState) or (name == "representation" and not isinstance(value, str)):
-            value = None  # an object of the user's own: the model then answers to vectors only
+            value = None  # a user's own object: the saved model takes vectors only
         try:
             json.dumps(value)
         except TypeError as reason:
@@ -139,5 +139,5 @@ def _json_params(model: TextClusterer) -> dict[str, Any]:
 
 
 def _part(arrays: State, prefix: str) -> State:
-    """Return the arrays under ``prefix``, without it."""
+    """Return the arrays whose names start with ``prefix``, which is removed."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -1,4 +1,4 @@
-"""How methods that start from vectors get them: from a representation of the texts, or from elsewhere."""
+"""Vectors for the methods that start from them: from a representation of the texts, or from elsewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shoal.vectors import Vectors
 def fit_representation(
     model: TextClusterer, context: FitContext, options: Mapping[str, Any]
 ) -> tuple[Representation | None, Vectors]:
-    """Load or learn a representation, if the texts need one; return it and the vectors of the rows.
+    """Load or fit a representation if the texts need one; return it and the vectors of the rows.
 
     ``options`` are ``representation`` and its parameters.
     """
@@ -33,7 +33,7 @@ def fit_representation(
 
 
 def represent(model: TextClusterer, representation: Representation | None, rows: Rows) -> Vectors:
-    """Return the vectors that were given, or those of the representation; sets ``truncated_`` of the model."""
+    """Return the given vectors, or those of the representation; set ``truncated_`` of the model."""
     if rows.vectors is not None:
         return rows.vectors
     if representation is None or rows.texts is None:
@@ -44,7 +44,7 @@ def represent(model: TextClusterer, representation: Representation | None, rows:
 
 
 def save_representation(representation: Representation | None, folder: Path, kind: Any) -> dict[str, Any]:
-    """Write a representation into ``folder``; return what the model's ``config.json`` must know."""
+    """Write a representation to ``folder``; return its entries for the model's ``config.json``."""
     if representation is not None:
         representation.save(folder)
     return {"encodes_texts": representation is not None and isinstance(kind, str)}
@@ -53,7 +53,7 @@ def save_representation(representation: Representation | None, folder: Path, kin
 def restore_representation(
     model: TextClusterer, folder: Path, config: Mapping[str, Any], options: Mapping[str, Any]
 ) -> Representation | None:
-    """Undo :func:`save_representation`."""
+    """Read what :func:`save_representation` wrote."""
     model.fitted_on_vectors_ = not config["encodes_texts"]
     if model.fitted_on_vectors_:
         return None

@@ -1,4 +1,4 @@
-"""From a method's parameters and the context of its fit to a run of the trainer."""
+"""Run the trainer with a method's parameters and the context of its fit."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from shoal.training import (
 )
 from shoal.training.options import TRAINING
 
-# These say what to write and how often, not what comes out.
+# Not part of a run's identity: the seed drawn is in it already; the others only say what to write, and how often.
 _NO_PART_OF_THE_RUN = ("random_state", "checkpoint_every", "log_to")
 
 
 def training_options(model: TextClusterer, seed: int, **others: Any) -> TrainingOptions:
-    """Return the trainer's options: those of the model's parameters that bear their names, and ``others``."""
+    """Return the trainer's options: the model's parameters of the same names, and ``others``, which override them."""
     params = model.get_params(deep=False)
     named = {name: params[name] for name in TRAINING if name in params}
     return TrainingOptions(**{**named, "seed": seed, **others})
@@ -44,7 +44,7 @@ def run_stages(
 ) -> TrainingResult:
     """Run the stages of a model, and set its ``outcome_``.
 
-    ``content``, the texts or what names the vectors, tells the checkpoints of this run from others.
+    ``content``, the texts or a digest of the vectors, distinguishes this run's checkpoints from those of others.
     """
     checkpoints = None
     if context.checkpoints is not None:
@@ -63,7 +63,7 @@ def run_stages(
 
 
 def _own_callbacks(model: TextClusterer) -> list[Callback]:
-    """Return the callbacks that the parameters ask for."""
+    """Return the callbacks that the model's parameters ask for."""
     params = model.get_params(deep=False)
     callbacks: list[Callback] = []
     if params.get("tolerance") is not None:
@@ -74,7 +74,7 @@ def _own_callbacks(model: TextClusterer) -> list[Callback]:
 
 
 def _identity(model: TextClusterer, content: Sequence[str], seed: int) -> str:
-    """Return a hash of all that decides the result."""
+    """Return a hash of everything that determines the result."""
     params = {name: value for name, value in model.get_params(deep=False).items() if name not in _NO_PART_OF_THE_RUN}
     facts = [type(model).__name__, seed, params, *content]
     return hashlib.sha256(json.dumps(facts, default=repr, sort_keys=True).encode()).hexdigest()

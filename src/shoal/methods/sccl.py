@@ -36,7 +36,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "paper-offline": _PAPER_TRAINING,
     "biomedical": {"alpha": 10.0},
 }
-# The stages of each objective, and which terms take part: contrastive, clustering.
+# The stages of each objective, and the losses of each stage: contrastive, clustering.
 _JOINT, _CONTRASTIVE, _CLUSTERING = ("joint", True, True), ("contrastive", True, False), ("clustering", False, True)
 _PLANS = {
     "joint": [_JOINT],
@@ -50,11 +50,11 @@ _PLANS = {
 class SCCL(FineTuned):
     """Supporting Clustering with Contrastive Learning.
 
-    Minimises, over the mini-batch of M texts and its 2M augmented views (equation 7),
+    Minimises, over a mini-batch of M texts and their 2M augmented views (equation 7),
 
         Σ_j KL[p_j || q_j] / M  +  η Σ_i ℓ_i / 2M
 
-    with q the Student-t assignment to the centres, p its sharpened target, ℓ the NT-Xent loss of a view.
+    where q is the Student-t assignment to the centres, p its sharpened target, and ℓ the NT-Xent loss of a view.
 
     References
     ----------
@@ -69,39 +69,43 @@ class SCCL(FineTuned):
     True
     """
 
-    summary = "fine-tuning: instance-wise contrast joined with a Student-t clustering loss"
+    summary = "fine-tuning: an instance-wise contrastive loss joined with a Student-t clustering loss"
     source = "SCCL (Zhang et al. 2021)"
     presets = PRESETS
     takes_pairs = True
 
     objective: str = parameter(
-        "joint", "Both terms; Instance-CL alone; clustering alone; SCCL-Seq, one after the other.", one_of(*_PLANS)
+        "joint",
+        "Losses to train with: both ('joint'), Instance-CL alone ('contrastive'), clustering alone "
+        "('clustering'), or SCCL-Seq, one after the other ('sequential').",
+        one_of(*_PLANS),
     )
     cluster_loss: str = parameter(
         "original",
-        "Equation 5 on the texts, or on the augmented pairs; equations 8 and 9 of appendix A.3.",
+        "Form of the clustering loss: equation 5 on the texts ('original') or on the augmented pairs "
+        "('pairs'), or equations 8 and 9 of appendix A.3 ('alternative1' and 'alternative2').",
         one_of(*CLUSTER_LOSSES),
     )
     eta: float = parameter(
         0.1,
-        "η, the weight of the contrastive term; 10 in the paper. The built-in encoder, already trained by contrast, "
-        "moved little at 10 (docs/methods/sccl.md).",
+        "η, the weight of the contrastive loss; 10 in the paper. The built-in encoder, already trained by "
+        "contrast, changed little at 10 (docs/methods/sccl.md).",
         number(above=0),
     )
-    temperature: float = shared.TEMPERATURE.but(meaning="τ of equation 1.")
-    alpha: float = shared.ALPHA.but(meaning="Degrees of freedom of equation 3 (10 for Biomedical in the paper).")
+    temperature: float = shared.TEMPERATURE.but(meaning="Temperature τ in equation 1.")
+    alpha: float = shared.ALPHA.but(meaning="Degrees of freedom in equation 3; 10 for Biomedical in the paper.")
     projection_dim: int = shared.PROJECTION_DIM
     augmentation: str = shared.AUGMENTATION
     augmentation_strength: float = shared.AUGMENTATION_STRENGTH
     augmentation_options: dict[str, dict[str, Any]] | None = shared.AUGMENTATION_OPTIONS
     assign: str = ASSIGN_OR_HEAD
     batch_size: int = TRAINING["batch_size"].but(
-        200, "M; 400 in the paper. Half the batch takes twice the steps in the same time."
+        200, "Texts per batch (M); 400 in the paper. Half the batch allows twice the steps in the same time."
     )
-    epochs: int = TRAINING["epochs"].but(4, "Passes over the corpus, in each stage of 'sequential'.")
-    max_steps: int | None = TRAINING["max_steps"].but(meaning="The most steps of a stage; 1000 in the paper.")
+    epochs: int = TRAINING["epochs"].but(4, "Passes over the corpus; with 'sequential', in each stage.")
+    max_steps: int | None = TRAINING["max_steps"].but(meaning="Maximum number of steps in a stage; 1000 in the paper.")
     learning_rate: float = TRAINING["learning_rate"].but(
-        3e-5, "Of the encoder; 5e-6 in the paper, over many more steps."
+        3e-5, "Learning rate of the encoder; 5e-6 in the paper, with many more steps."
     )
 
     def _views(self, texts: list[str], seed: int, context: FitContext) -> CorpusViews:
@@ -113,7 +117,7 @@ class SCCL(FineTuned):
         return [Stage(name, self._objective(material, *terms)) for name, *terms in _PLANS[self.objective]]
 
     def _objective(self, material: Material, contrastive: bool, clustering: bool) -> SCCLObjective:
-        """Build the objective with these terms."""
+        """Build the objective with these losses."""
         return SCCLObjective(
             material.encoder,
             dimension=self.encoder_.dimension,

@@ -23,13 +23,13 @@ PRESETS: dict[str, dict[str, Any]] = {
 class TSDAE(FineTuned):
     """Transformer-based Sequential Denoising Auto-Encoder, and k-means on its vectors.
 
-    Each step deletes tokens of the texts, encodes what is left, and asks a decoder that sees nothing but the vector
-    for the whole text. All that is needed to write the text must then be in the vector.
+    Each step deletes tokens from the texts, encodes the rest, and trains a decoder that sees only the vector to write
+    the whole text. The vector must then hold everything needed to write the text.
 
     Attributes
     ----------
     encoder_ : TransformerEncoder
-        The encoder after training; the decoder has done its work and is not kept.
+        The encoder after training; the decoder is discarded.
 
     References
     ----------

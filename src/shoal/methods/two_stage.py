@@ -1,7 +1,7 @@
-"""Two-stage clustering: a representation, perhaps fewer dimensions, then a clusterer.
+"""Two-stage clustering: a representation, an optional reducer, then a clusterer.
 
-The baselines of all four papers, freely combined: representation × reducer × clusterer. Nothing is trained
-but the clusterer.
+The baselines of all four papers, in any combination: representation × reducer × clusterer. Only the clusterer is
+trained.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ class TwoStage(TextClusterer):
     """
 
     summary = "any representation, reducer and clusterer"
-    source = "the baselines of all four papers, freely combined"
+    source = "the baselines of all four papers, in any combination"
 
     representation: Any = shared.REPRESENTATION
-    reducer: str = parameter("none", "Fewer dimensions before clustering.", one_of("none", "pca", "umap"))
+    reducer: str = parameter("none", "Dimension reduction before clustering.", one_of("none", "pca", "umap"))
     clusterer: str = parameter(
         "spherical-kmeans",
-        "What finds the clusters; 'idec' trains an auto-encoder with ClusterBERT's values.",
+        "The clustering algorithm; 'idec' trains an auto-encoder with ClusterBERT's values.",
         one_of(*CLUSTERERS),
     )
     backbone: str = shared.BACKBONE
@@ -76,12 +76,12 @@ class TwoStage(TextClusterer):
     word_vectors: str = shared.WORD_VECTORS
     sif_a: float = shared.SIF_A
     n_components: int | None = parameter(
-        None, "Dimensions after the reducer; by default K + 1, as ClusterBERT sets it for UMAP.", optional(whole())
+        None, "Dimensions after the reducer; by default K + 1, as in ClusterBERT for UMAP.", optional(whole())
     )
-    n_neighbors: int = parameter(15, "For 'umap', as ClusterBERT sets it.", whole())
-    linkage: str = parameter("average", "For 'agglomerative'.", one_of(*LINKAGES))
-    n_init: int = shared.N_INIT.but(meaning="Starts of k-means and of the mixture; the best is kept.")
-    max_iter: int = parameter(300, "Most iterations of a start.", whole())
+    n_neighbors: int = parameter(15, "For 'umap': number of neighbours, as in ClusterBERT.", whole())
+    linkage: str = parameter("average", "For 'agglomerative': the linkage.", one_of(*LINKAGES))
+    n_init: int = shared.N_INIT.but(meaning="Number of starts of k-means and of the mixture; the best is kept.")
+    max_iter: int = parameter(300, "Maximum number of iterations per start.", whole())
     cache: bool = shared.CACHE
 
     def _fit(self, context: FitContext) -> Vectors:
@@ -98,11 +98,11 @@ class TwoStage(TextClusterer):
         return self._reduce(represent(self, self.representation_, rows))
 
     def _reduce(self, vectors: Vectors) -> Vectors:
-        """Apply the reducer, if there is one."""
+        """Apply the reducer, if any."""
         return vectors if self.reducer_ is None else self.reducer_.transform(vectors)
 
     def _fit_reducer(self, vectors: Vectors, context: FitContext) -> Reducer | None:
-        """Learn the reducer, if there is one."""
+        """Fit the reducer, if any."""
         dimension = self.n_components or self.n_clusters + 1  # K + 1: ClusterBERT, appendix 1.2.2
         if self.reducer == "pca":
             return fit_pca(vectors, dimension, context.rng)
@@ -111,7 +111,7 @@ class TwoStage(TextClusterer):
         return None
 
     def _fit_clusterer(self, vectors: Vectors, context: FitContext) -> Clusterer:
-        """Learn the clusters."""
+        """Fit the clusterer."""
         if self.clusterer == "agglomerative":
             return fit_linkage(vectors, self.n_clusters, linkage=self.linkage)
         if self.clusterer == "idec":

@@ -81,7 +81,7 @@ def test_the_answer_is_never_weaker_than_the_kmeans_start(two, monkeypatch):
     monkeypatch.setattr(Candidates, "cotrained", lambda self, assignment, exponent: assignment)
     found = find_partition(features, 3, np.random.RandomState(0))
     np.testing.assert_array_equal(found.labels, found.start)
-    assert found.reason.startswith("k-means, whose evidence")
+    assert found.reason.startswith("k-means: its evidence")
 
 
 def test_co_training_may_cost_a_little_evidence_but_no_more(two, monkeypatch):

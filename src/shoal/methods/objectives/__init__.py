@@ -1,1 +1,1 @@
-"""What the methods minimise: one objective per file, which reads like its paper."""
+"""What the methods minimise: one objective per file, close to its paper."""

@@ -12,14 +12,14 @@ from shoal.training import Objective, VectorBatch
 
 
 class Reconstruction(Objective):
-    """Denoising: the vectors back from the code of their noisy twins.
+    """Denoising: reconstruct the vectors from the codes of noisy copies.
 
     Parameters
     ----------
     auto_encoder : AutoEncoder
         Both halves are trained.
     noise : float
-        Share of the values that are set to zero.
+        Share of the values set to zero.
     """
 
     def __init__(self, auto_encoder: AutoEncoder, noise: float) -> None:
@@ -34,16 +34,16 @@ class Reconstruction(Objective):
 
 
 class LayerReconstruction(Reconstruction):
-    """Greedy pre-training of one layer: what comes into it, back from what goes out of it (DEC, section 3.3).
+    """Greedy pre-training of one layer: reconstruct its input from its output (DEC, section 3.3).
 
     Parameters
     ----------
     auto_encoder : AutoEncoder
-        One layer of either half is trained.
+        One layer of each half is trained.
     noise : float
-        Share of the values that are set to zero, before the layer and behind it.
+        Share of the values set to zero, before and after the layer.
     layer : int
-        Which layer, 0 being the first of the encoder.
+        Index of the layer; 0 is the encoder's first.
     """
 
     def __init__(self, auto_encoder: AutoEncoder, noise: float, layer: int) -> None:
@@ -53,7 +53,7 @@ class LayerReconstruction(Reconstruction):
     def forward(self, batch: VectorBatch) -> dict[str, Tensor]:
         """Return the mean squared error."""
         encoder = cast(nn.Sequential, self.encoder)
-        down = 2 * self.layer  # a ReLU stands between two layers
+        down = 2 * self.layer  # there is a ReLU between two layers
         up = len(encoder) - 1 - down
         x = encoder[:down](batch.vectors).detach()
         h = encoder[down : down + 2](dropout(x, self.noise, self.training))

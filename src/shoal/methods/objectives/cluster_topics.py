@@ -1,4 +1,4 @@
-"""DECCRL's cluster-level representation learning: words that the cluster centres must rebuild (section 3.3)."""
+"""DECCRL's cluster-level representation learning: the cluster centres must rebuild the words (section 3.3)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from shoal.text.stop_words import resolve_stop_words
 from shoal.vectors import cluster_means
 
 EXPECTATION, GUMBEL = "expectation", "gumbel"
-# Fewer make no topics.
+# Fewer words make no topics.
 LEAST_WORDS = 2
 TEXTS_PER_BLOCK = 4096
 
@@ -38,8 +38,8 @@ class Bags:
     words : list of str
         The vocabulary.
     vectors : ndarray of float32, shape (n_words, d)
-        ρ, scaled to a root mean square of 1 per entry: a step then moves the words' probabilities as much whatever
-        the vectors' length and source.
+        ρ, scaled to a root mean square of 1 per entry, so that a step changes the words' probabilities by as much
+        whatever the length and source of the vectors.
     """
 
     counts: csr_matrix
@@ -48,14 +48,14 @@ class Bags:
 
     @classmethod
     def of(cls, texts: Sequence[str], size: int, source: str, dimension: int, seed: int) -> Bags:
-        """Count the ``size`` most frequent words besides function words, as far as they have a vector.
+        """Count the ``size`` most frequent words except function words; words without a vector are omitted.
 
         Parameters
         ----------
         texts : sequence of str
             The corpus.
         size : int
-            The most words.
+            Maximum number of words.
         source, dimension, seed
             As in :func:`shoal.encoder.word_vectors.word_vectors`.
 
@@ -70,11 +70,13 @@ class Bags:
         row_of = {word: row for row, word in enumerate(known)}
         counter = WordCounts(max_features=size, stop_words=sorted(stop_words))
         counter.terms_ = []
-        with suppress(DataError):  # no word at all: said below
+        with suppress(DataError):  # no words at all: reported below
             counter.fit(texts)
         counter.terms_ = [word for word in counter.terms_ if word in row_of]
         if len(counter.terms_) < LEAST_WORDS:
-            raise DataError(f"{len(counter.terms_)} words besides function words have a vector; two are the least.")
+            raise DataError(
+                f"{len(counter.terms_)} words besides function words have a vector; at least two are needed."
+            )
         vectors = table[[row_of[word] for word in counter.terms_]]
         scale = np.sqrt(np.mean(np.square(vectors))) or 1.0
         return cls(counter.count(texts), counter.terms_, (vectors / scale).astype(np.float32))
@@ -86,17 +88,17 @@ class TopicReconstruction(nn.Module):
     Parameters
     ----------
     bags : Bags
-        The whole corpus. It is no part of the module's state: the same texts give it again.
+        The whole corpus. It is not part of the module's state, since the texts determine it.
     latent_dim : int
         L.
     n_topics : int
         T.
     cluster_sampling : {"expectation", "gumbel"}
-        How the cluster of a text enters: the mean over all of them, or one that is drawn.
+        How the cluster of a text enters: as a mean over all clusters, or as one that is drawn.
     sharpness : float or None
         s ∝ o^sharpness; None for equation 6.
     free_bits : float
-        What a topic's dimension may diverge for nothing, in nats.
+        Nats by which a topic's dimension may diverge at no cost.
     """
 
     words: Tensor
@@ -119,18 +121,18 @@ class TopicReconstruction(nn.Module):
         n_words, width = bags.vectors.shape
         self.register_buffer("words", torch.from_numpy(bags.vectors), persistent=False)
         self.topic_inputs = nn.Parameter(torch.randn(n_topics, latent_dim))  # u_1 … u_T
-        # FC_g, with a hidden layer: a linear one would give every cluster the same topics, moved by one vector
+        # FC_g, with a hidden layer: if it were linear, all clusters would have the same topics, shifted by a vector
         self.generate = nn.Sequential(
             nn.Linear(2 * latent_dim, 2 * latent_dim), nn.ReLU(), nn.Linear(2 * latent_dim, width)
         )
-        # the first layer of the inference part: a linear one on the normalised bag, whose cost follows the words
+        # first layer of the inference network: linear on the normalised bag, at a cost proportional to the words in it
         self.infer = nn.EmbeddingBag(n_words, latent_dim, mode="sum")
         self.mean = nn.Linear(latent_dim, n_topics)
         self.log_variance = nn.Linear(latent_dim, n_topics)
 
     @torch.no_grad()
     def start(self, centers: Tensor) -> None:
-        """Make the topics' own vectors as long as the centres: in FC_g neither then drowns the other."""
+        """Make the topics' own vectors as long as the centres, so that neither dominates FC_g."""
         self.topic_inputs.mul_(centers.square().mean().sqrt())
 
     def forward(self, rows: NDArray[np.int64], h: Tensor, o: Tensor, centers: Tensor) -> Tensor:
@@ -139,11 +141,11 @@ class TopicReconstruction(nn.Module):
         Parameters
         ----------
         rows : ndarray of shape (n,)
-            The texts.
+            Row numbers of the texts.
         h : Tensor of shape (n, l)
-            Not looked at: only the centres may rebuild the words.
+            Not used: only the centres may rebuild the words.
         o : Tensor of shape (n, k)
-            The texts' assignment (eq. 5).
+            Assignment of the texts (eq. 5).
         centers : Tensor of shape (k, l)
         """
         owner, word, count = self._entries(rows)
@@ -154,7 +156,7 @@ class TopicReconstruction(nn.Module):
         return negative_elbo((s * nll).sum(dim=1), gaussian_kl(mean, log_variance), self.free_bits)
 
     def topics(self, centers: Tensor) -> Tensor:
-        """Return the words of every topic of every cluster, (k, t, v) (eq. 10-11)."""
+        """Return the word probabilities of every topic of every cluster, (k, t, v) (eq. 10-11)."""
         n_clusters, n_topics = len(centers), len(self.topic_inputs)
         pairs = torch.cat(
             [
@@ -172,7 +174,7 @@ class TopicReconstruction(nn.Module):
 
     @torch.no_grad()
     def describe(self, centers: Tensor, labels: NDArray[np.int64]) -> list[tuple[Topic, ...]]:
-        """Return the topics of every cluster in words; ``labels`` are the clusters of all texts."""
+        """Return the topics of every cluster as words; ``labels`` are the clusters of all texts."""
         theta = np.concatenate([self.proportions(rows).cpu().numpy() for rows in _blocks(len(labels))])
         shares = cluster_means(theta, labels, len(centers))
         return describe_topics(self.topics(centers).cpu().numpy(), shares, self.bags.words)
@@ -193,7 +195,7 @@ class TopicReconstruction(nn.Module):
         return self.mean(hidden), self.log_variance(hidden)
 
     def _entries(self, rows: NDArray[np.int64]) -> tuple[Tensor, Tensor, Tensor]:
-        """Return row, word and count of every entry of the bags of some texts."""
+        """Return row, word and count of every entry in the bags of some texts."""
         found = self.bags.counts[rows].tocoo()
         owner, word, count = (
             torch.from_numpy(part).to(self.words.device) for part in (found.row, found.col, found.data)
@@ -202,12 +204,12 @@ class TopicReconstruction(nn.Module):
 
 
 def _blocks(n: int) -> list[NDArray[np.int64]]:
-    """Cut the numbers below n into blocks."""
+    """Split the numbers below n into blocks."""
     return np.array_split(np.arange(n), -(-n // TEXTS_PER_BLOCK))
 
 
 class LatentReconstruction(nn.Module):
-    """The ablation of table 3: an auto-encoder L → L/2 → L on h in the topic model's place.
+    """The ablation of table 3: an auto-encoder L → L/2 → L on h instead of the topic model.
 
     The paper says "the difference between the inputs and outputs"; here it is the squared distance.
     """
@@ -219,6 +221,6 @@ class LatentReconstruction(nn.Module):
         )
 
     def forward(self, rows: NDArray[np.int64], h: Tensor, o: Tensor, centers: Tensor) -> Tensor:
-        """Return the mean squared distance of h (n, l) to what the auto-encoder makes of it."""
+        """Return the mean squared distance between h (n, l) and its reconstruction."""
         rebuilt: Tensor = self.layers(h)
         return (rebuilt - h).square().sum(dim=1).mean()

@@ -1,4 +1,4 @@
-"""ClusterBERT: a clustering head beside the reconstruction, towards labels or towards its own sharpened view."""
+"""ClusterBERT: reconstruction and a clustering head, trained on k-means labels or its own sharpened predictions."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from shoal.methods.objectives.denoising import DenoisingObjective
 from shoal.training import Batch, best_kmeans, kmeans_from
 from shoal.vectors import Vectors, cluster_means
 
-# Where the targets Q of a stage come from.
+# The source of a stage's targets Q.
 NOWHERE, KMEANS, HEAD = "nowhere", "kmeans", "head"
 
 
 class ClusterBERTObjective(DenoisingObjective):
-    """Equation 4: λ times the clustering loss and 1 - λ times the reconstruction loss.
+    """Equation 4: λ times the clustering loss plus 1 - λ times the reconstruction loss.
 
     Parameters
     ----------
     encoder, decoder, head : nn.Module
-        The architecture, which all stages share; ``head`` is h of equation 2.
+        The architecture, shared by all stages; ``head`` is h of equation 2.
     weight : float
-        λ; at 0 there is no clustering loss, at 1 no reconstruction.
+        λ; 0 omits the clustering loss, 1 the reconstruction.
     targets : {"nowhere", "kmeans", "head"}
-        Where Q comes from: k-means at the start of the stage (section 3.3), or the head's own predictions, sharpened,
-        at the end of every epoch (section 3.4).
+        Source of Q: k-means at the start of the stage (section 3.3), or the head's own sharpened predictions at the end
+        of every epoch (section 3.4).
     first : bool
-        Whether the stage is the run's first, and has to start the head.
+        Whether the stage is the first of the run and must initialise the head.
     n_texts : int
-        Size of the corpus.
+        Number of texts.
     assign, options
         As in :class:`~shoal.ClusterBERT` and :class:`DenoisingObjective`.
     """
@@ -60,16 +60,16 @@ class ClusterBERTObjective(DenoisingObjective):
         self.targets_from = targets
         self.first = first
         self.assign = assign
-        # A label for each text, or a distribution over the clusters; cross_entropy takes both.
+        # One label per text, or one distribution over the clusters; cross_entropy takes both.
         soft = torch.zeros(n_texts, head.out_features)
         self.register_buffer("targets", soft if targets == HEAD else torch.zeros(n_texts, dtype=torch.long))
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
-        """Start the head at the run's start; make the stage's first targets."""
+        """Initialise the head in the first stage; make the stage's first targets."""
         if self.first:
             self._start_head(embeddings, rng)
         if self.targets_from == KMEANS:
-            # Each cluster bears the number of the head's column that it shares most texts with.
+            # Each cluster takes the number of the head's column with which it shares most texts.
             found = best_kmeans(embeddings, self._head_means(embeddings), rng, n_init=self.n_init)
             self.targets.copy_(torch.from_numpy(found.scores(embeddings).argmax(axis=1)))
         elif self.targets_from == HEAD:
@@ -87,13 +87,13 @@ class ClusterBERTObjective(DenoisingObjective):
         return terms
 
     def refresh(self, embeddings: Vectors) -> None:
-        """Make new targets of the predictions on the undamaged texts (eq. 5)."""
+        """Make new targets from the predictions on the undamaged texts (eq. 5)."""
         with torch.no_grad():
             z = self.scale * torch.from_numpy(embeddings).to(self.targets.device)
             self.targets.copy_(target_distribution(torch.softmax(self.head(z), dim=1)))
 
     def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
-        """Return the partition as it stands: the head, or k-means from its clusters; with ``rng`` new starts too."""
+        """Return the current partition: the head, or k-means from its clusters; with ``rng``, from fresh starts too."""
         if self.assign == HEAD:
             return self._head_clusterer(embeddings)
         means = self._head_means(embeddings)
@@ -102,7 +102,7 @@ class ClusterBERTObjective(DenoisingObjective):
         )
 
     def _start_head(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
-        """Make the head say what k-means says: -|z - c|² is linear in z but for a term that all clusters share."""
+        """Make the head predict what k-means does: -|z - c|² is linear in z up to a term that all clusters share."""
         found = fit_kmeans(embeddings, self.head.out_features, rng, n_init=self.n_init)
         centers = torch.from_numpy(found.centers)
         with torch.no_grad():
@@ -110,7 +110,7 @@ class ClusterBERTObjective(DenoisingObjective):
             self.head.bias.copy_(-centers.square().sum(dim=1) / found.bandwidth)
 
     def _head_clusterer(self, embeddings: Vectors) -> Heads:
-        """Return the head as a clusterer of vectors that are not scaled."""
+        """Return the head as a clusterer of unscaled vectors."""
         weights = self.scale * self.head.weight.detach().T.cpu().numpy()
         head = SoftmaxHead(np.ascontiguousarray(weights), self.head.bias.detach().cpu().numpy())
         labels = head.log_probabilities(embeddings).argmax(axis=1)

@@ -1,4 +1,4 @@
-"""DCN: reconstruction and k-means on the codes, in turns (Yang et al. 2017)."""
+"""DCN: reconstruction and k-means on the codes, in alternation (Yang et al. 2017)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from shoal.functional import kmeans_term, nearest_center, running_centers
 from shoal.training import Objective, VectorBatch
 from shoal.vectors import Vectors
 
-# What a centre's count begins with, if its cluster has as many texts. The paper does not say. With a large count the
-# centres hardly move; with a small one they jump to the first batch's means.
+# Initial count of a centre, if its cluster has as many texts; not given in the paper. With a large count the centres
+# hardly move; with a small one they jump to the means of the first batch.
 FIRST_COUNT = 100.0
 
 
 class DCNObjective(Objective):
-    """The joint cost, alternating over a batch: assignments, centres, then (by the trainer's gradient) the network.
+    """The joint cost, alternating over a batch: assignments, centres, then the network by the trainer's gradient step.
 
-    The paper begins a batch with the network, under assignments that are an epoch old by then. The order of the
-    three is the same, only the beginning is shifted.
+    The paper starts a batch with the network, with assignments that are one epoch old. The order of the three is the
+    same; only the starting point differs.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class DCNObjective(Objective):
     kmeans_weight : float
         λ.
     n_init : int
-        Starts of the k-means that gives the first centres.
+        Number of starts of the k-means that places the first centres.
     """
 
     centers: Tensor
@@ -48,14 +48,14 @@ class DCNObjective(Objective):
         self.register_buffer("counts", torch.ones(n_clusters))
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
-        """Start centres and counts by k-means."""
+        """Initialise centres and counts by k-means."""
         found = fit_kmeans(embeddings, len(self.centers), rng, n_init=self.n_init)
         sizes = np.bincount(found.scores(embeddings).argmax(axis=1), minlength=len(self.centers))
         self.centers.copy_(torch.from_numpy(found.centers))
         self.counts.copy_(torch.from_numpy(sizes.clip(1, FIRST_COUNT)))
 
     def forward(self, batch: VectorBatch) -> dict[str, Tensor]:
-        """Move assignments and centres, then return the terms of the cost, both divided by the vectors' length."""
+        """Update assignments and centres, then return the terms of the cost, both divided by the vectors' length."""
         (z,) = self.encode(batch)
         assigned = nearest_center(z.detach(), self.centers)  # s, M and W fixed
         if self.training:
@@ -69,5 +69,5 @@ class DCNObjective(Objective):
         }
 
     def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
-        """Return the clusters as they stand: the nearest centres."""
+        """Return the current clusters: the nearest centres."""
         return Centroids.around(self.centers.cpu().numpy(), embeddings)

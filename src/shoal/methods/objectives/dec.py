@@ -1,4 +1,4 @@
-"""DEC: harden the Student-t assignment of the codes (Xie et al. 2016); IDEC: and keep the decoder (Guo et al. 2017)."""
+"""DEC: sharpen the Student-t assignment of the codes (Xie et al. 2016). IDEC: keep the decoder (Guo et al. 2017)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shoal.vectors import Vectors
 
 
 class DECObjective(Objective):
-    """Equation 2: KL from the target to the assignment, the target held between two refreshes.
+    """Equation 2: KL from the target to the assignment; the target is fixed between two updates.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class DECObjective(Objective):
     alpha : float
         Degrees of freedom of equation 1.
     n_init : int
-        Starts of the k-means that gives the first centres.
+        Number of starts of the k-means that places the first centres.
     """
 
     target: Tensor
@@ -43,21 +43,21 @@ class DECObjective(Objective):
         self.register_buffer("target", torch.zeros(n_texts, n_clusters))
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
-        """Start the centres by k-means (section 3.3), and the target from them."""
+        """Initialise the centres by k-means (section 3.3), and the target from them."""
         found = fit_kmeans(embeddings, len(self.centers), rng, n_init=self.n_init).centers
         with torch.no_grad():
             self.centers.copy_(torch.from_numpy(found))
         self.refresh(embeddings)
 
     def refresh(self, embeddings: Vectors) -> None:
-        """Compute the target of the whole corpus."""
+        """Update the target of the whole corpus."""
         with torch.no_grad():
             z = torch.from_numpy(embeddings).to(self.centers.device)
             q = student_t(z, self.centers, self.alpha)  # eq. 1
             self.target.copy_(target_distribution(q))  # eq. 3
 
     def forward(self, batch: Any) -> dict[str, Tensor]:
-        """Return the one term."""
+        """Return the one term of the loss."""
         (z,) = self.encode(batch)
         return {"cluster": self.divergence(z, batch.rows)}
 
@@ -67,7 +67,7 @@ class DECObjective(Objective):
         return cluster_kl(p, student_t(z, self.centers, self.alpha))  # eq. 2
 
     def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
-        """Return the clusters as they stand: the arg max of q."""
+        """Return the current clusters: the arg max of q."""
         return StudentT(self.centers.detach().cpu().numpy(), self.alpha)
 
 
@@ -90,7 +90,7 @@ class IDECObjective(DECObjective):
         self.gamma = gamma
 
     def forward(self, batch: VectorBatch) -> dict[str, Tensor]:
-        """Return the two terms."""
+        """Return the two terms of the loss."""
         (z,) = self.encode(batch)
         return {
             "reconstruction": mse_loss(self.decoder(z), batch.vectors),  # L_r, as a mean over the values

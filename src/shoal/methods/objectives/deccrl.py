@@ -1,4 +1,4 @@
-"""DECCRL: contrast, cluster selection, and centres that must rebuild the words (Yin et al., COLING 2022)."""
+"""DECCRL: contrastive loss, cluster selection, and centres that must rebuild the words (Yin et al., COLING 2022)."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from shoal.vectors import Vectors
 
 
 class InstanceObjective(Objective):
-    """The instance-level module alone (eq. 1-4): the warm-up, after which the centres are placed.
+    """The instance-level module alone (eq. 1-4): the warm-up before the centres are placed.
 
     Parameters
     ----------
     encoder : LatentEncoder
-        Texts to h.
+        Maps texts to h.
     latent_dim, n_clusters, projection_dim : int
         Sizes.
     temperature : float
         τ.
     n_init : int
-        Starts of k-means.
+        Number of k-means starts.
     """
 
     views: tuple[int, ...] | None = (LEFT, RIGHT)
@@ -52,7 +52,7 @@ class InstanceObjective(Objective):
         )
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
-        """Place the centres by k-means; after the warm-up, from where it found them: clusters keep their numbers."""
+        """Place the centres by k-means; after the warm-up, from its centres, so that clusters keep their numbers."""
         centers = self.centers.detach().cpu().numpy()
         placed = bool(centers.any())
         found = (
@@ -73,7 +73,7 @@ class InstanceObjective(Objective):
         return cross_view_contrast(self.project(left), self.project(right), self.temperature)
 
     def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
-        """Return what k-means from the centres finds."""
+        """Return k-means from the centres."""
         return kmeans_from(embeddings, self.centers.detach().cpu().numpy())
 
 
@@ -83,7 +83,7 @@ class DECCRLObjective(InstanceObjective):
     Parameters
     ----------
     reconstruction : TopicReconstruction, LatentReconstruction or None
-        What L_RC is.
+        The module of L_RC.
     cluster_weight, reconstruction_weight : float
         λ_c and λ_r.
     alpha : float
@@ -111,7 +111,7 @@ class DECCRLObjective(InstanceObjective):
         self.alpha = alpha
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
-        """Place the centres, and start the topics from them."""
+        """Place the centres, and initialise the topics from them."""
         super().initialise(embeddings, rng)
         if isinstance(self.reconstruction, TopicReconstruction):
             self.reconstruction.start(self.centers)
@@ -131,5 +131,5 @@ class DECCRLObjective(InstanceObjective):
         return terms
 
     def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
-        """Return the cluster selection as it stands: the arg max of o, and of s."""
+        """Return the current cluster selection: the arg max of o, and of s."""
         return StudentT(self.centers.detach().cpu().numpy(), self.alpha)

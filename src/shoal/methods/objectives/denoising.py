@@ -1,4 +1,4 @@
-"""Denoising: the text is to be written down from the vector of a damaged copy (TSDAE; ClusterBERT, stage 1)."""
+"""Denoising: write a text from the vector of a damaged copy (TSDAE; ClusterBERT, stage 1)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class DenoisingObjective(Objective):
     Parameters
     ----------
     encoder : nn.Module
-        Gives the vectors.
+        Maps texts to vectors.
     decoder : SentenceDecoder
-        Writes the text from the vector.
+        Writes texts from vectors.
     special : tuple of int
-        How many special tokens are before and after a text; they are never deleted.
+        Number of special tokens before and after a text; they are never deleted.
     deletion, scale, n_init
         As in :class:`TSDAE`.
     """
@@ -46,7 +46,7 @@ class DenoisingObjective(Objective):
         self.deletion, self.scale, self.n_init = deletion, scale, n_init
 
     def damaged(self, batch: Batch) -> Tensor:
-        """Return z of the damaged texts, with noise that is new at each call."""
+        """Return z of the damaged texts, with fresh noise at each call."""
         noisy = delete_tokens(batch.tokens, batch.views[0], self.deletion, *self.special)
         z: Tensor = self.encoder(noisy, np.arange(len(batch)))
         return self.scale * z.float()
@@ -58,14 +58,14 @@ class DenoisingObjective(Objective):
 
 
 class TSDAEObjective(DenoisingObjective):
-    """Equation 1: the undamaged text is to be written down from the damaged text's vector.
+    """Equation 1: write the undamaged text from the vector of the damaged one.
 
     Parameters
     ----------
     encoder, decoder, options
         As in :class:`DenoisingObjective`.
     n_clusters, dimension : int
-        Size of the partition that the evaluations follow; no loss knows of it.
+        Size of the partition that evaluations track; it is not part of the loss.
     """
 
     centers: Tensor
@@ -77,7 +77,7 @@ class TSDAEObjective(DenoisingObjective):
         self.register_buffer("centers", torch.zeros(n_clusters, dimension))
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
-        """Find the clusters by k-means."""
+        """Place the centres by k-means."""
         found = fit_kmeans(embeddings, len(self.centers), rng, n_init=self.n_init).centers
         self.centers.copy_(torch.from_numpy(found))
 
@@ -86,7 +86,7 @@ class TSDAEObjective(DenoisingObjective):
         return {"reconstruction": self.reconstruction(self.damaged(batch), batch)}
 
     def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
-        """Return k-means from the starting clusters' centres; with ``rng`` from new starts too."""
+        """Return k-means from the initial centres; with ``rng``, from fresh starts too."""
         centers = self.centers.cpu().numpy()
         if rng is None:
             return kmeans_from(embeddings, centers)

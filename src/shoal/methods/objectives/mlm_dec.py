@@ -16,16 +16,16 @@ from shoal.vectors import Vectors
 
 
 class _OnMaskedTexts(Objective):
-    """What both stages share: reading the texts of a batch with some tokens masked.
+    """Base of both stages: reads the texts of a batch with some tokens masked.
 
     Parameters
     ----------
     encoder : TokenStatesEncoder
         f of section 2.
     masking : Masking or None
-        What hides tokens; None hides nothing.
+        Masks tokens; None masks nothing.
     head : MaskedHead or None
-        What guesses the hidden tokens.
+        Predicts the masked tokens.
     """
 
     views = (0,)
@@ -46,7 +46,7 @@ class _OnMaskedTexts(Objective):
 
 
 class HeadWarmUp(_OnMaskedTexts):
-    """The masked-language-model loss on a new head alone; the encoder stays as it is."""
+    """The masked-language-model loss of a new head alone; the encoder is not trained."""
 
     head: MaskedHead
 
@@ -64,11 +64,11 @@ class MLMDECObjective(_OnMaskedTexts):
     Parameters
     ----------
     encoder, masking, head
-        As in the warm-up; without a head L_m is omitted.
+        As in the warm-up; without a head, L_m is omitted.
     masked_lm : float
         Weight of L_m.
     n_texts, n_clusters, dimension : int
-        Number of texts and of clusters, and length of a vector.
+        Number of texts, number of clusters, and length of a vector.
     alpha, scale, n_init
         As in :class:`MLMDEC`.
     """
@@ -97,14 +97,14 @@ class MLMDECObjective(_OnMaskedTexts):
         self.register_buffer("targets", torch.zeros(n_texts, n_clusters))
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
-        """Start the centres by k-means on the original model's vectors (section 2.2), and the targets from them."""
+        """Place the centres by k-means on the original model's vectors (section 2.2); compute the targets from them."""
         found = fit_kmeans(embeddings, len(self.centers), rng, n_init=self.n_init).centers
         with torch.no_grad():
             self.centers.copy_(torch.from_numpy(found) * self.scale)
         self.refresh(embeddings)
 
     def refresh(self, embeddings: Vectors) -> None:
-        """Renew P over the whole corpus, read without masks (section 2.2, last paragraph)."""
+        """Update P over the whole corpus, read without masks (section 2.2, last paragraph)."""
         with torch.no_grad():
             q = student_t(self.scale * torch.from_numpy(embeddings).to(self.centers), self.centers, self.alpha)
             self.targets.copy_(target_distribution(q))  # eq. 5
@@ -121,5 +121,5 @@ class MLMDECObjective(_OnMaskedTexts):
         return terms
 
     def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
-        """Return the clusters as they stand: arg max q (eq. 4)."""
+        """Return the current clusters: arg max q (eq. 4)."""
         return StudentT((self.centers.detach() / self.scale).cpu().numpy(), self.alpha, self.scale)

@@ -1,4 +1,4 @@
-"""SCCL: instance-wise contrast joined with a Student-t clustering loss (Zhang et al., NAACL 2021)."""
+"""SCCL: an instance-wise contrastive loss joined with a Student-t clustering loss (Zhang et al., NAACL 2021)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SCCLObjective(Objective):
     dimension, n_clusters, projection_dim : int
         Sizes of the heads.
     contrastive, clustering : bool
-        Which of the two terms take part.
+        Which of the two terms to use.
     cluster_loss : {"original", "pairs", "alternative1", "alternative2"}
         The form of the clustering term.
     eta, temperature, alpha, scale, assign, n_init
@@ -68,7 +68,7 @@ class SCCLObjective(Objective):
         ).requires_grad_(contrastive)
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
-        """Start the centres by k-means."""
+        """Initialise the centres by k-means."""
         found = fit_kmeans(embeddings, len(self.centers), rng, n_init=self.n_init).centers
         with torch.no_grad():
             self.centers.copy_(torch.from_numpy(found) * self.scale)
@@ -85,7 +85,7 @@ class SCCLObjective(Objective):
         return terms
 
     def _cluster_term(self, e: Mapping[int, Tensor]) -> Tensor:
-        """Return the clustering term in one of its forms."""
+        """Return the clustering term in its chosen form."""
         q = {view: student_t(vectors, self.centers, self.alpha) for view, vectors in e.items()}  # eq. 3
         if self.cluster_loss == "pairs":
             both = torch.cat([q[LEFT], q[RIGHT]])
@@ -98,7 +98,7 @@ class SCCLObjective(Objective):
         return cluster_kl(p[ORIGINAL], q[ORIGINAL])  # eq. 5-6
 
     def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
-        """Return the partition of the space as it stands: the head, or k-means, with ``rng`` from new starts too."""
+        """Return the current partition: the head, or k-means; with ``rng``, from fresh starts too."""
         centers = (self.centers.detach() / self.scale).cpu().numpy()
         if self.assign == "head":
             return StudentT(centers, self.alpha, self.scale)

@@ -1,4 +1,4 @@
-"""2. The partitions that are considered: balanced, of unequal sizes, regrouped, co-trained."""
+"""2. The candidate partitions: balanced, unequal, regrouped, co-trained."""
 
 from __future__ import annotations
 
@@ -28,62 +28,72 @@ from shoal.metrics import modularity
 from shoal.parameters import FLAG, Limit, declared, number, parameter, parameters_of, whole
 from shoal.vectors import Vectors, unit_rows
 
-# Steps that move the borders of the linkage's clusters to where the centres are, sizes kept.
+# Steps that move the borders of the linkage's clusters to match their centres; sizes are kept.
 BORDER_SCHEDULE = (1.0,) * 3
 
 
 def _are_amounts(value: Any) -> bool:
-    """Tell whether it is a list of numbers from 0 to 1, one at least."""
+    """Tell whether a value is a list of one or more numbers from 0 to 1."""
     return isinstance(value, list | tuple) and bool(value) and all(map(number(least=0, most=1).allows, value))
 
 
 @declared
 class PartitionOptions:
-    """The constants of the procedure, and which parts of it take part; parameters of :class:`~shoal.Shoal` too."""
+    """The constants and switches of the procedure, which are also parameters of :class:`~shoal.Shoal`."""
 
     n_neighbors: int = parameter(
         10,
-        "Neighbours of each text, by meaning and by words. Few: a cluster may have only a handful of texts.",
+        "Number of neighbours of each text, by meaning and by words. Keep it small: a cluster may have only "
+        "a handful of texts.",
         whole(),
     )
     smoothing_steps: int = parameter(
-        2, "Steps over the neighbour graph. More blur small clusters; ten or more are unstable.", whole()
+        2,
+        "Number of smoothing steps over the neighbour graph. More blur small clusters; ten or more are unstable.",
+        whole(),
     )
     smoothing: Sequence[float] = parameter(
         (0.0, 0.5, 1.0),
-        "How far the neighbour graph is trusted; each value is tried and the evidence decides. Where meaning and words "
-        "agree on what is near, smoothing joins what belongs together; where they do not, it blurs what either knows.",
+        "Amounts of smoothing over the neighbour graph, from 0 to 1; each is tried and the evidence "
+        "decides. Smoothing helps where meaning and words agree on the neighbours; where they do not, it blurs "
+        "both.",
         Limit(_are_amounts, "but it must be a list of one or more numbers from 0 to 1."),
     )
     equal_sizes: bool = parameter(
-        True, "Start from clusters of equal sizes, by optimal transport; otherwise spherical k-means.", FLAG
+        True, "Start from clusters of equal size, by optimal transport; otherwise use spherical k-means.", FLAG
     )
     unequal: bool = parameter(
         True,
-        "Also try clusters of any sizes, by linkage; taken if they are about as distinct as the balanced ones or more.",
+        "Also try clusters of any size, by linkage. They are chosen if they are about as distinct as the "
+        "balanced ones, or more.",
         FLAG,
     )
     regrouping: bool = parameter(
         True,
-        "Of these, cut those with two themes where the neighbour graph is weakest, and let as many that belong to "
-        "another join it. Linkage alone spends many clusters on a text or two and leaves two themes in others.",
+        "Regroup unequal clusters: split those with two themes where the neighbour graph is weakest, and "
+        "merge as many others into their nearest. Linkage alone spends many clusters on a text or two and leaves "
+        "two themes in others.",
         FLAG,
     )
     co_training: bool = parameter(
-        True, "Let heads by meaning and by words correct the partition, unless the evidence gets weaker.", FLAG
+        True,
+        "Let heads on the features by meaning and by words correct the partition, unless the evidence gets weaker.",
+        FLAG,
     )
     n_init: int = parameter(
         4,
-        "Starts of k-means for each of the smoothings, the best of which by evidence is kept. Not every start ends "
-        "in a good place.",
+        "Number of k-means starts per amount of smoothing; the one with the strongest evidence is kept. Not "
+        "every start ends well.",
         whole(),
     )
     temperature: float = parameter(
-        0.05, "Of cosines in the transport; that of the built-in encoder's own training.", number(above=0)
+        0.05,
+        "Temperature of the cosines in the transport; the same as in the built-in encoder's own training.",
+        number(above=0),
     )
     sure_share: float = parameter(
         0.8,
-        "Share of each cluster, the most confident, that trains the heads.",
+        "Share of each cluster that trains the heads: its most confident texts.",
         Limit(number(above=0, most=1).allows, "but it must be a share: above 0, at most 1."),
     )
 
@@ -92,7 +102,7 @@ PARTITION: Mapping[str, Any] = parameters_of(PartitionOptions)
 
 
 class Candidates:
-    """The candidates for one set of rows, with its graph."""
+    """The candidates for one set of rows, with its neighbour graph."""
 
     def __init__(self, features: Features, n_clusters: int, options: PartitionOptions) -> None:
         self.features, self.n_clusters, self.options = features, n_clusters, options
@@ -102,7 +112,7 @@ class Candidates:
         self.matrix = smoothing_matrix(self.graph)
 
     def balanced(self, smoothing: float, rng: np.random.RandomState) -> Vectors:
-        """Clusters of nearly equal sizes, relaxed step by step; or plain k-means."""
+        """Return clusters of nearly equal size, relaxed step by step; or those of plain k-means."""
         if not self.options.equal_sizes:
             rows = self._smooth(smoothing)
             plain = fit_spherical_kmeans(rows, self.n_clusters, rng, n_init=self.options.n_init)
@@ -118,18 +128,18 @@ class Candidates:
         return filled(found.assignment)
 
     def unequal(self, smoothing: float) -> Vectors:
-        """Clusters of any sizes, by average linkage."""
+        """Return clusters of any size, by average linkage."""
         rows = self._smooth(smoothing)
         return self._with_borders(rows, average_linkage_labels(rows, self.n_clusters))
 
     def regrouped(self, assignment: Vectors, smoothing: float) -> Vectors:
-        """Cut clusters with two themes and merge as many that belong to another; or return the assignment as it is."""
+        """Split clusters with two themes and merge as many others; return the assignment itself if nothing changes."""
         before = assignment.argmax(axis=1)
         labels = regrouped(self.graph, before, self.n_clusters)
         return assignment if (labels == before).all() else self._with_borders(self._smooth(smoothing), labels)
 
     def _with_borders(self, rows: Vectors, labels: Labels) -> Vectors:
-        """Move the borders of clusters to where their centres are."""
+        """Move the borders of clusters to match their centres."""
         one_hot = np.eye(self.n_clusters, dtype=np.float32)[labels]
         sizes = one_hot.mean(axis=0)
         centers = unit_rows(one_hot.T @ rows)
@@ -137,7 +147,7 @@ class Candidates:
         return without_empty(moved, one_hot)
 
     def cotrained(self, assignment: Vectors, exponent: float) -> Vectors:
-        """Let the confident rows of each cluster train a head by meaning and one by words; both assign all rows."""
+        """Train heads by meaning and by words on the confident rows of each cluster; together they assign all rows."""
         labels = assignment.argmax(axis=1)
         sure = sure_rows(assignment, self.options.sure_share)
         log_probabilities = mean_log_probabilities(
@@ -145,12 +155,12 @@ class Candidates:
         )
         sizes = np.bincount(labels, minlength=self.n_clusters).clip(1e-3) ** exponent
         spread = np.asarray(self.matrix @ log_probabilities, dtype=np.float32)
-        scores = torch.from_numpy(spread - spread.max(axis=1, keepdims=True))  # few sweeps: begin with each row's best
+        scores = torch.from_numpy(spread - spread.max(axis=1, keepdims=True))  # few sweeps: start from each row's best
         taught: Vectors = sinkhorn(scores, torch.from_numpy(sizes), temperature=1.0, n_iterations=20).numpy()
         return without_empty(taught, assignment)
 
     def evidence(self, branch: str, labels: Labels) -> Evidence:
-        """Weigh a partition."""
+        """Compute the evidence for a partition."""
         return Evidence(
             branch,
             modularity(self.graph, labels),
@@ -159,12 +169,12 @@ class Candidates:
         )
 
     def _smooth(self, smoothing: float) -> Vectors:
-        """Return meaning and words side by side, each row moved towards its neighbours."""
+        """Return the features side by side, each row moved towards its neighbours."""
         return smoothed(self.joint, self.matrix, self.options.smoothing_steps, smoothing)
 
 
 def sure_rows(assignment: Vectors, share: float) -> NDArray[np.bool_]:
-    """Mark the most confident rows of each cluster: this share of it, at least one.
+    """Mark the most confident rows of each cluster: this share of them, at least one.
 
     Examples
     --------
@@ -181,7 +191,7 @@ def sure_rows(assignment: Vectors, share: float) -> NDArray[np.bool_]:
 
 
 def filled(assignment: Vectors) -> Vectors:
-    """Give each empty cluster the row with the least confidence among clusters of several rows.
+    """Give each empty cluster the least confident row among the clusters with several rows.
 
     Examples
     --------
@@ -200,7 +210,7 @@ def filled(assignment: Vectors) -> Vectors:
 
 
 def without_empty(assignment: Vectors, before: Vectors) -> Vectors:
-    """Give the rows of clusters that an assignment has emptied the assignment that they had before.
+    """Return the assignment, but rows whose cluster it would leave empty keep the one they had before.
 
     Examples
     --------

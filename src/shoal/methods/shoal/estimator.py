@@ -1,9 +1,9 @@
-"""8. Shoal's own method: meaning and words, two descriptions of the same texts that correct each other.
+"""8. Shoal's own method: features by meaning and by words, which correct each other.
 
-The encoder's vectors say what a text means, word statistics say what it is about in this corpus; a graph of
-neighbours in both, cluster sizes held by optimal transport, and a choice by evidence that needs no labels do the
-rest. With more effort the confident part of the answer then teaches the encoder, and the texts are clustered again.
-``docs/methods/shoal.md`` tells how and why.
+The encoder's vectors say what a text means; word statistics say what it is about in this corpus. A graph of
+neighbours by both, cluster sizes controlled by optimal transport, and a choice by evidence that needs no labels do
+the rest. With more effort the confident part of the answer then teaches the encoder, and the texts are clustered
+again. ``docs/methods/shoal.md`` explains how and why.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from shoal.training.options import TRAINING
 from shoal.vectors import Vectors, cluster_means, unit_rows
 
 _MEAN = "mean.safetensors"
-# How often the partition teaches the encoder.
+# Rounds in which the partition teaches the encoder.
 ROUNDS = {"fast": 0, "balanced": 1, "best": 2}
 
 
 @dataclass(frozen=True)
 class _Corpus:
-    """The rows of a fit: which are distinct, and where each stands first; a text that occurs often counts once."""
+    """The rows of a fit: which are distinct, and the first row of each; a repeated text counts once."""
 
     rows: Rows
     keys: NDArray[np.uint64]
@@ -63,17 +63,17 @@ class _Corpus:
 
 @declared
 class Shoal(TextClusterer):
-    """Cluster texts by what they mean and by the words they share.
+    """Cluster texts by their meaning and by the words they share.
 
-    Equal texts (but for case and white space) count once. Which of several partitions is
-    the answer, and why, is in ``outcome_``.
+    Texts that differ only in case and white space count once. ``outcome_`` says which of several partitions was
+    chosen, and why.
 
     Attributes
     ----------
     outcome_ : dict
-        ``choice``: ``reason`` (a sentence), ``branch`` (what the answer began as), ``smoothing`` (trust in the
-        neighbour graph, 0 to 1) and ``weighed``, the evidence for each partition that was considered. ``stages``: what
-        became of the rounds of fine-tuning, none if there was none.
+        ``choice``: ``reason`` (a sentence), ``branch`` (the candidate that was chosen), ``smoothing`` (the amount,
+        0 to 1) and ``weighed``, the evidence for each partition considered. ``stages``: the outcome of each round of
+        fine-tuning, if any.
 
     Examples
     --------
@@ -86,25 +86,25 @@ class Shoal(TextClusterer):
     True
     """
 
-    summary = "meaning and shared words, which correct each other; fine-tuned on request"
+    summary = "features by meaning and by words, which correct each other; fine-tuned on request"
     source = "our own (docs/methods/shoal.md)"
 
     effort: str = parameter(
         "fast",
-        "Nothing is fine-tuned; the confident texts of the partition teach the encoder's last layers, once; or "
-        "twice, the second time with the partition that the first made possible. Clusters of unequal sizes, by "
-        "linkage, are far apart already and teach nothing: they stay as 'fast' finds them.",
+        "Amount of fine-tuning: none ('fast'), one round that trains the encoder's last layers on the "
+        "confident texts of the partition ('balanced'), or a second round on the partition that results ('best'). "
+        "Clusters of unequal sizes, by linkage, are not fine-tuned: they are far apart already and gain nothing.",
         one_of(*ROUNDS),
     )
     backbone: str = shared.BACKBONE
     pooling: str = shared.POOLING
     max_length: int = shared.MAX_LENGTH
     long_texts: str = shared.LONG
-    words: bool = parameter(
-        True, "Whether the words that texts share are used; without them the encoder's vectors are all there is.", FLAG
-    )
+    words: bool = parameter(True, "Use features by words; otherwise only the encoder's vectors.", FLAG)
     word_dimensions: int = parameter(
-        200, "Dimensions of the word statistics; topics of short texts fit into it, single rare words do not.", whole()
+        200,
+        "Dimensions of the features by words: enough for the topics of short texts, too few for single rare words.",
+        whole(),
     )
     n_neighbors: int = PARTITION["n_neighbors"]
     smoothing_steps: int = PARTITION["smoothing_steps"]
@@ -117,15 +117,16 @@ class Shoal(TextClusterer):
     temperature: float = PARTITION["temperature"]
     sure_share: float = PARTITION["sure_share"]
     learning_rate: float = TRAINING["learning_rate"].but(
-        1e-4, "Of the encoder's layers; this and the following matter only if there is fine-tuning."
+        1e-4,
+        "Learning rate of the encoder. This and the other training parameters matter only with fine-tuning.",
     )
-    head_learning_rate: float = TRAINING["head_learning_rate"].but(1e-3, "Of the centres.")
+    head_learning_rate: float = TRAINING["head_learning_rate"].but(1e-3, "Learning rate of the centres.")
     batch_size: int = TRAINING["batch_size"].but(128)
     epochs: int = TRAINING["epochs"].but(
         1,
-        "Passes over the texts in each round. One pulls clusters apart; several harden the teacher's errors.",
+        "Passes over the texts in each round. One pulls clusters apart; several reinforce the errors of the partition.",
     )
-    max_steps: int | None = TRAINING["max_steps"].but(meaning="The most steps of a round.")
+    max_steps: int | None = TRAINING["max_steps"].but(meaning="Maximum number of steps in a round.")
     trainable_layers: str | int = TRAINING["trainable_layers"].but(2)
     checkpoint_every: int = TRAINING["checkpoint_every"]
     device: str = TRAINING["device"]
@@ -147,7 +148,7 @@ class Shoal(TextClusterer):
         context.start_labels = found.start[corpus.copies]
         context.log("cluster", started, reason=found.reason)
         training = None
-        # Unequal clusters are far apart already: on none of the corpora that we know did they gain by fine-tuning.
+        # Unequal clusters are far apart already: they gained from fine-tuning on none of the corpora we know.
         if ROUNDS[self.effort] and found.branch != UNEQUAL:
             training, features, found = self._teach(corpus, features, found, context)
         distinct = features.rows(corpus.first)
@@ -159,7 +160,7 @@ class Shoal(TextClusterer):
         return embedded
 
     def _check_corpus(self, corpus: _Corpus) -> None:
-        """Refuse more clusters than distinct texts, and fine-tuning without texts."""
+        """Reject more clusters than distinct texts, and fine-tuning without texts."""
         n_distinct, rows = len(corpus.keys), corpus.rows
         if self.n_clusters > n_distinct:
             raise ParameterError(
@@ -168,12 +169,12 @@ class Shoal(TextClusterer):
             )
         if ROUNDS[self.effort] and (rows.texts is None or rows.vectors is not None):
             raise ParameterError(
-                f"effort={self.effort!r} fine-tunes an encoder but there are only vectors; pass effort='fast', or "
-                "texts without vectors=."
+                f"effort={self.effort!r} fine-tunes an encoder and cannot start from vectors; pass "
+                "effort='fast', or texts without vectors=."
             )
 
     def _partition(self, features: Features, rng: np.random.RandomState) -> Partition:
-        """Cluster distinct rows."""
+        """Find the partition of distinct rows."""
         named = {field.name: getattr(self, field.name) for field in fields(PartitionOptions)}
         options = PartitionOptions(**{**named, "smoothing": tuple(map(float, self.smoothing))})
         return find_partition(features, self.n_clusters, rng, options)
@@ -181,7 +182,7 @@ class Shoal(TextClusterer):
     def _teach(
         self, corpus: _Corpus, features: Features, found: Partition, context: FitContext
     ) -> tuple[dict[str, Any], Features, Partition]:
-        """Let the partition teach the encoder, round after round; return the outcome, new features and partition."""
+        """Let the partition teach the encoder, round by round; return the outcome, new features and new partition."""
         rows, texts = corpus.rows, cast(list[str], corpus.rows.texts)
         encoder = cast(TransformerEncoder, cast(CachedEncoder, self.representation_).encoder)
         distinct = features.rows(corpus.first)
@@ -191,7 +192,7 @@ class Shoal(TextClusterer):
             meaning = unit_rows(embeddings - embeddings.mean(axis=0)).astype(np.float32)
             return self._partition(replace(distinct, meaning=meaning), generator)
 
-        # Of a long text the head teaches: its other chunks have no vector of their own to compare.
+        # Only the beginning of a long text is used: its other chunks have no vector of their own to compare.
         tokens = CorpusViews.repeated(tokenise(encoder.tokenizer, texts, self.max_length), 1)
         encoder.to(options.resolve_device())
         trained = trained_part(encoder, tokens, options)
@@ -214,14 +215,14 @@ class Shoal(TextClusterer):
         outcome = run_stages(self, tokens, stages, options, context, texts).outcome
         if any(stage["kept_step"] for stage in outcome["stages"]):
             started = time.perf_counter()
-            self.representation_ = CachedEncoder(encoder, self.cache)  # another encoder now, by its fingerprint too
+            self.representation_ = CachedEncoder(encoder, self.cache)  # a new encoder, with a new fingerprint
             features = self._features(rows, represent(self, self.representation_, rows), corpus.first)
             found = self._partition(features.rows(corpus.first), np.random.RandomState(options.seed))
             context.log("cluster again", started, reason=found.reason)
         return outcome, features, found
 
     def _features(self, rows: Rows, encoded: Vectors, distinct: NDArray[np.int64] | None = None) -> Features:
-        """Return the features of some rows, by words if there are texts; ``distinct`` rows of a fit give the mean."""
+        """Return the features of some rows, by words if there are texts; in a fit, ``distinct`` rows give the mean."""
         if distinct is not None:
             self.mean_ = encoded[distinct].mean(axis=0)
         meaning = unit_rows(encoded - self.mean_).astype(np.float32)
@@ -232,7 +233,7 @@ class Shoal(TextClusterer):
         return Features(meaning, self.words_.encode(rows.texts), self.words_.tfidf(rows.texts))
 
     def before_and_after(self, X: Any) -> tuple[Vectors, Vectors]:
-        """Return the vectors of texts by the encoder as it was before training, and as it is."""
+        """Return the vectors of texts from the encoder before training and from the trained one."""
         rows = self._rows(X, None)
         after = represent(self, self.representation_, rows)
         if not ROUNDS[self.effort] or rows.texts is None:
@@ -243,7 +244,7 @@ class Shoal(TextClusterer):
         return np.hstack(self._features(rows, represent(self, self.representation_, rows)).each)
 
     def _assign(self, rows: Rows, embedded: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Assign by the heads; a text of the fit keeps the cluster that it got there, with all its neighbours."""
+        """Assign by the heads; a fitted text keeps its cluster, which was found with all its neighbours known."""
         found, scores = super()._assign(rows, embedded)
         known = self.memory_.recall(rows)
         for i in np.flatnonzero((known >= 0) & (known != found)):

@@ -1,18 +1,19 @@
-"""4. The evidence for a partition, without labels, and which partition is taken."""
+"""4. The evidence for a partition, without labels, and the choice between partitions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Weight of the silhouette beside the modularity in the strength of a partition.
+# Exponent of the silhouette, relative to the modularity, in the strength of a partition.
 SILHOUETTE_EXPONENT = 1.5
-# What smoothing may cost of the silhouette, which knows nothing of the graph: beyond that the graph misleads.
+# Share of the silhouette that smoothing may cost. The silhouette ignores the graph: if it falls further, the graph
+# misleads.
 SMOOTHING_COST = 0.05
-# Linkage is taken unless it is less distinct than balanced clusters by more than that: of several starts and smoothings
-# theirs is the best, its own the only one.
+# Linkage is chosen unless it is less distinct than balanced clusters by more than this share: theirs is the best of
+# several starts and smoothings, its own the only one.
 UNEQUAL_ALLOWANCE = 0.15
-# Below this share of neighbours clusters are apart: how far below says nothing more.
+# Below this share of neighbours clusters are separate; how far below says nothing more.
 LEAST_LINK = 0.01
 START, BALANCED, UNEQUAL = "k-means start", "balanced", "unequal"
 
@@ -24,13 +25,13 @@ class Evidence:
     Attributes
     ----------
     branch : str
-        Which partition it is.
+        Name of the partition.
     modularity : float
         How many more neighbours share a cluster than by chance (Newman 2004).
     silhouette : float
-        How far the clusters are apart by meaning and words side by side, before any smoothing.
+        How far apart the clusters are by meaning and words side by side, before smoothing.
     link : float
-        How strongly a cluster and its nearest are connected: the share of neighbours between the two, on average.
+        Share of neighbours between a cluster and the one it is most connected to, on average.
     """
 
     branch: str
@@ -40,30 +41,30 @@ class Evidence:
 
     @property
     def strength(self) -> float:
-        """Both at once: a partition must explain the neighbours and be apart.
+        """Modularity and silhouette combined: a partition must explain the neighbours and separate the clusters.
 
-        The silhouette counts for more. Modularity is read off the graph that smoothing follows and rises with it by
-        itself; the silhouette knows nothing of the graph and pays for every text that was moved too far.
+        The silhouette counts for more. Modularity is measured on the graph that is used for smoothing and rises with
+        smoothing by itself; the silhouette ignores the graph and falls with every text that was moved too far.
         """
         return float(max(self.modularity, 0.0) * max(self.silhouette, 0.0) ** SILHOUETTE_EXPONENT)
 
     @property
     def distinctness(self) -> float:
-        """Strength over link: a cluster that is a splinter of another counts against all of them.
+        """Strength divided by link: a cluster that is a splinter of another counts against the whole partition.
 
-        Linkage that joins whole themes and cuts splinters off others is as strong as a good partition: its large
-        clusters make up for it. Its splinters stay connected with what they were cut off from.
+        A linkage that merges whole themes and splits splinters off others can be as strong as a good partition, because
+        its large clusters compensate. But its splinters stay connected to the clusters they were split from.
         """
         return self.strength / max(self.link, LEAST_LINK)
 
 
 def balanced_branch(smoothing: float) -> str:
-    """Name the branch of balanced clusters with so much smoothing."""
+    """Return the name of the balanced branch with this amount of smoothing."""
     return f"{BALANCED}, smoothing {smoothing:g}"
 
 
 def choose(weighed: Sequence[Evidence]) -> tuple[str, str]:
-    """Return the branch to take, and why."""
+    """Return the branch to choose, and why."""
     widest = max(each.silhouette for each in weighed if each.branch != UNEQUAL)
     apart = {each.branch: each for each in weighed if each.silhouette >= widest - SMOOTHING_COST * abs(widest)}
     unequal = apart.pop(UNEQUAL, None)
@@ -77,4 +78,4 @@ def choose(weighed: Sequence[Evidence]) -> tuple[str, str]:
 
 
 def _reason(taken: str, evidence: Evidence, left: str, against: Evidence) -> str:
-    return f"{taken}: distinctness {evidence.distinctness:.3g}, that of {left} {against.distinctness:.3g}"
+    return f"{taken}: distinctness {evidence.distinctness:.3g}, against {against.distinctness:.3g} for {left}"

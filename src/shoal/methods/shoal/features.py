@@ -1,4 +1,4 @@
-"""1. What the method knows of each text: the encoder's vector, and statistics of its words in this corpus."""
+"""1. The features of each text: by meaning, the encoder's vector; by words, statistics of its words in this corpus."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shoal.vectors import Vectors, unit_rows
 
 @dataclass(frozen=True)
 class Features:
-    """The same rows described twice: by what they mean, and by the words they share.
+    """The features of some rows, by meaning and by words.
 
     Attributes
     ----------
@@ -32,12 +32,12 @@ class Features:
 
     @property
     def each(self) -> tuple[Vectors, ...]:
-        """Those there are: meaning, and words if there are texts."""
+        """The features there are: by meaning, and by words if there are texts."""
         return (self.meaning,) if self.words is None else (self.meaning, self.words)
 
     @property
     def joint(self) -> Vectors:
-        """Both side by side, as unit rows."""
+        """All features side by side, as unit rows."""
         return unit_rows(np.hstack(self.each))
 
     def rows(self, rows: NDArray[np.int64]) -> Features:
@@ -49,7 +49,7 @@ class Features:
         )
 
     def graphs(self, n_neighbors: int) -> list[csr_matrix]:
-        """Return the neighbour graph by meaning, and the one by words, which is that of the counts."""
+        """Return the neighbour graph by meaning, and the one by words, which comes from ``counts``."""
         sources: list[Vectors | csr_matrix] = [self.meaning]
         if self.counts is not None:
             sources.append(self.counts)

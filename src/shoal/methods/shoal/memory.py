@@ -1,4 +1,4 @@
-"""7. Rows a model was fitted on, known again by their content."""
+"""7. Memory of the fitted rows, recognised by their content."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _FILE = "memory.safetensors"
 
 
 def row_keys(rows: Rows) -> NDArray[np.uint64]:
-    """Return a number for each row: the same for texts that differ only in case and white space.
+    """Return a key for each row: the same for texts that differ only in case and white space.
 
-    Rows without texts are known by their vectors.
+    Without texts, the keys come from the vectors.
 
     Examples
     --------
@@ -34,16 +34,16 @@ def row_keys(rows: Rows) -> NDArray[np.uint64]:
 
 
 class Memory:
-    """Which cluster each known row has.
+    """The cluster of each fitted row.
 
     Parameters
     ----------
     keys : ndarray of uint64
-        Distinct, in rising order.
+        Distinct keys, in ascending order.
     labels : ndarray of int64
         Their clusters.
     of_texts : bool
-        Whether the keys are those of texts.
+        Whether the keys come from texts.
     """
 
     def __init__(self, keys: NDArray[np.uint64], labels: NDArray[np.int64], of_texts: bool) -> None:
@@ -51,7 +51,7 @@ class Memory:
         self.keys, self.labels, self.of_texts = keys[order], labels[order], of_texts
 
     def recall(self, rows: Rows) -> NDArray[np.int64]:
-        """Return the cluster of each row that is known, -1 for the others."""
+        """Return the cluster of each known row, -1 for the others."""
         if self.of_texts != (rows.texts is not None):
             return np.full(len(rows), -1, dtype=np.int64)
         keys = row_keys(rows)
@@ -59,12 +59,12 @@ class Memory:
         return np.where(self.keys[places] == keys, self.labels[places], -1)
 
     def save(self, folder: Path) -> None:
-        """Write it into ``folder``."""
+        """Write the memory to ``folder``."""
         kind = np.array([self.of_texts])
         save_file({"keys": self.keys, "labels": self.labels, "of_texts": kind}, folder / _FILE)
 
     @classmethod
     def load(cls, folder: Path) -> Memory:
-        """Undo :meth:`save`."""
+        """Read what :meth:`save` wrote."""
         arrays = load_file(folder / _FILE)
         return cls(arrays["keys"], arrays["labels"], bool(arrays["of_texts"][0]))

@@ -1,4 +1,4 @@
-"""5. From the features to one partition: the candidates, weighed by evidence that needs no labels."""
+"""5. From features to one partition: candidates, compared by evidence that needs no labels."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.regrouping import Labels
 from shoal.vectors import Vectors
 
-# What regrouping may cost of the distinctness, and co-training, which makes heads agree, of the strength.
+# Share that regrouping may cost in distinctness, and co-training, which makes heads agree, in strength.
 STEP_COST = 0.02
-# Sizes after co-training: nearly those before. The unequal branch keeps its own.
+# Exponents of the sizes in co-training: balanced clusters nearly keep theirs, unequal ones keep them.
 BALANCED_EXPONENT, UNEQUAL_EXPONENT = 0.9, 1.0
 
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition and why it is this one.
+    """A partition, and why it was chosen.
 
     Attributes
     ----------
     labels : ndarray of shape (n,)
         The cluster of each row.
     assignment : ndarray of shape (n, n_clusters)
-        The confidence in each cluster; rows sum to 1.
+        Confidence in each cluster; rows sum to 1.
     start : ndarray of shape (n,)
         Labels of k-means by meaning alone.
     branch : str
-        Which of the partitions it began as.
+        The candidate it started as.
     smoothing : float
-        How far the neighbour graph was trusted for it, from 0 to 1.
+        Its amount of smoothing, from 0 to 1.
     evidence : list of Evidence
-        For every partition that was weighed.
+        For every partition considered.
     reason : str
-        One sentence.
+        Why it was chosen, in one sentence.
     """
 
     labels: Labels
@@ -52,7 +52,7 @@ class Partition:
     reason: str
 
     def as_facts(self) -> dict[str, Any]:
-        """Return the story as plain values."""
+        """Return the choice as plain values."""
         weighed = [
             {**asdict(each), "strength": each.strength, "distinctness": each.distinctness} for each in self.evidence
         ]
@@ -67,16 +67,16 @@ class Partition:
 def find_partition(
     features: Features, n_clusters: int, rng: np.random.RandomState, options: PartitionOptions | None = None
 ) -> Partition:
-    """Find one partition of rows that are described by meaning and by words.
+    """Find one partition of rows with features by meaning and by words.
 
-    1. Meaning and words are joined and smoothed over the graph of neighbours by either, not, by half and
-       wholly, and clustered with nearly equal sizes; the strongest evidence decides how far the graph is trusted,
-       among those that cost the silhouette little.
-    2. Clusters of unequal sizes, by linkage on the smoothed rows, are taken if they are about as distinct or more:
-       strong, and held together with their nearest by few neighbours. They are then regrouped.
-    3. One round of co-training between meaning and words. It is kept unless its evidence is weaker, and so is
-       regrouping.
-    4. If k-means by meaning alone has the stronger evidence after all, it is the answer.
+    1. The features are joined, smoothed over the graph of neighbours by either (not at all, by half, fully), and
+       clustered with nearly equal sizes. Of the amounts of smoothing that cost the silhouette little, the one with
+       the strongest evidence is chosen.
+    2. Clusters of unequal sizes, by linkage on the smoothed rows, are chosen if they are about as distinct or more:
+       strong, and connected to their nearest by few neighbours. They are then regrouped.
+    3. One round of co-training between meaning and words. Co-training and regrouping are each kept unless the
+       evidence gets weaker.
+    4. If k-means by meaning alone has the stronger evidence, it is the answer after all.
 
     Parameters
     ----------
@@ -85,9 +85,9 @@ def find_partition(
     n_clusters : int
         The number of clusters.
     rng : RandomState
-        All randomness comes from it.
+        The random generator.
     options : PartitionOptions, optional
-        The constants.
+        The constants and switches.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def find_partition(
     )
 
     def improve(better: Vectors, name: str, what: str, measure: Callable[[Evidence], float]) -> None:
-        """Take the result of a step unless its evidence is weaker."""
+        """Keep the result of a step unless its evidence is weaker."""
         nonlocal assignment, best, reason
         after = parts.evidence(f"{branch}, {name}", better.argmax(axis=1))
         weighed[after.branch] = after
@@ -139,7 +139,7 @@ def find_partition(
         improve(taught, "co-trained", "co-training", lambda each: each.strength)
     before = parts.evidence(START, start_labels)
     if before.strength > best.strength:
-        reason = f"k-means, whose evidence ({before.strength:.4f}) was stronger than that of {branch} clusters"
+        reason = f"k-means: its evidence ({before.strength:.4f}) was stronger than that of {branch} clusters"
         branch, assignment = START, filled(np.eye(n_clusters, dtype=np.float32)[start_labels])
     labels: Labels = assignment.argmax(axis=1)
     evidence = (*weighed.values(), before)

@@ -1,4 +1,4 @@
-"""3. The same number of clusters, better used: one with two themes is cut, one that belongs to another is merged."""
+"""3. Regrouping: split clusters with two themes and merge others in exchange, so that their number stays the same."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from shoal.vectors import membership
 
 Labels = NDArray[np.int64]
 
-# A cut is made only if it is clearly weaker than what usually holds two clusters together.
+# A cluster is split only if the cut is clearly weaker than the usual link between two clusters.
 LINK_SHARE = 0.75
-# Clusters of fewer rows do not count in what is usual: all their neighbours may well be elsewhere.
+# Smaller clusters do not count towards the usual link: all their neighbours may well be in other clusters.
 COUNTED_ROWS = 10
-# Fewer rows than that are outliers, not a part.
+# Fewer rows are outliers, not a part.
 LEAST_PART = 3
-# The order of the rows along the eigenvector is wanted, not its digits.
+# Only the order of the rows along the eigenvector matters, not its digits.
 EIGENVECTOR_TOLERANCE = 1e-4
-# Restarts of the eigensolver. Where a part is clearly apart a few do; a graph that needs more has no clear cut.
+# Maximum number of restarts of the eigensolver. A clear cut needs a few; a graph that needs more has no clear cut.
 EIGENVECTOR_RESTARTS = 200
 
 
@@ -32,9 +32,9 @@ class Cut:
     Attributes
     ----------
     conductance : float
-        Weight of the edges that cross, as a share of all edge ends in the smaller part.
+        Weight of the edges that cross the cut, as a share of all edge ends in the smaller part.
     second : ndarray of bool
-        The rows on the one side.
+        The rows on one side.
     """
 
     conductance: float
@@ -42,22 +42,22 @@ class Cut:
 
     @property
     def smaller(self) -> int:
-        """Rows of the smaller part."""
+        """Number of rows in the smaller part."""
         return int(min(self.second.sum(), (~self.second).sum()))
 
 
 def weakest_cut(graph: csr_matrix) -> Cut | None:
-    """Cut a graph in two where the least of it crosses: a sweep along its Fiedler vector (Shi and Malik, 2000).
+    """Cut a graph in two where it is weakest: a sweep along its Fiedler vector (Shi and Malik, 2000).
 
     Parameters
     ----------
     graph : csr_matrix of shape (n, n)
-        Symmetric, weights of at least 0.
+        Symmetric, with weights of at least 0.
 
     Returns
     -------
     Cut or None
-        None if no cut leaves ``LEAST_PART`` rows with an edge on either side, or none is clear enough to be found in
+        None if no cut leaves ``LEAST_PART`` rows with an edge on each side, or if none is clear enough to be found in
         ``EIGENVECTOR_RESTARTS``.
 
     Examples
@@ -77,7 +77,7 @@ def weakest_cut(graph: csr_matrix) -> Cut | None:
         order = np.argsort(_fiedler_vector(graph, degrees), kind="stable")
     except ArpackNoConvergence:
         return None
-    # Between rows k and k + 1 of the order lie the edges that begin up to k and end beyond it.
+    # A cut after row k of the order crosses the edges that start at or before k and end after it.
     edges = triu(graph[order][:, order], 1).tocoo()
     opened = np.bincount(edges.row, edges.data, n_rows) - np.bincount(edges.col, edges.data, n_rows)
     places = slice(LEAST_PART - 1, n_rows - LEAST_PART)
@@ -94,7 +94,7 @@ def weakest_cut(graph: csr_matrix) -> Cut | None:
 
 
 def _fiedler_vector(graph: csr_matrix, degrees: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the second eigenvector of D^-1 G: rows that are connected have values close to each other."""
+    """Return the second eigenvector of D^-1 G: connected rows have similar values."""
     scale = np.zeros_like(degrees)
     np.divide(1, np.sqrt(degrees), out=scale, where=degrees > 0)
     normalised = diags(scale) @ graph.astype(np.float64) @ diags(scale)
@@ -114,14 +114,14 @@ def _fiedler_vector(graph: csr_matrix, degrees: NDArray[np.float64]) -> NDArray[
 
 @dataclass(frozen=True)
 class Links:
-    """How clusters are connected.
+    """Connections between clusters.
 
     Attributes
     ----------
     leaving : float
         Share of all edge ends whose edge leads to another cluster.
     nearest : ndarray of shape (n_clusters,)
-        For each cluster the other that it is connected with most; -1 if it has no edge to any.
+        For each cluster, the one it is most connected to; -1 if it has no edge to another.
     strength : ndarray of shape (n_clusters,)
         Weight of the edges between the two, as a share of all edge ends in the smaller one.
     """
@@ -132,7 +132,7 @@ class Links:
 
 
 def links_between(graph: csr_matrix, labels: Labels, n_clusters: int) -> Links:
-    """Measure how each cluster is connected with the others.
+    """Measure how strongly each cluster is connected to the others.
 
     Examples
     --------
@@ -149,30 +149,31 @@ def links_between(graph: csr_matrix, labels: Labels, n_clusters: int) -> Links:
     apart = flows.row != flows.col
     one, other, weight = flows.row[apart], flows.col[apart], flows.data[apart]
     shares = weight / np.minimum(volumes[one], volumes[other])
-    order = np.argsort(shares, kind="stable")  # of a cluster's shares the largest is written last
+    order = np.argsort(shares, kind="stable")  # ascending: each cluster's largest share is written last
     nearest, strength = np.full(n_clusters, -1, dtype=np.int64), np.zeros(n_clusters)
     nearest[one[order]], strength[one[order]] = other[order], shares[order]
     return Links(float(weight.sum() / max(flows.data.sum(), 1e-12)), nearest, strength)
 
 
 def regrouped(graph: csr_matrix, labels: Labels, n_clusters: int) -> Labels:
-    """Cut clusters that hold two themes, and for each cut merge one that belongs to another.
+    """Split clusters with two themes, and for each split merge another cluster into its nearest.
 
-    Linkage leaves distant outliers alone and joins what is dense and near: some clusters hold a text or two, some two
-    themes. A cluster is cut where the neighbour graph is weakest, the weakest cut first, if less of it crosses
+    Linkage leaves distant outliers alone and merges dense neighbours: some clusters have a text or two, some two
+    themes. A cluster is split where the neighbour graph is weakest, the weakest cut first, if the share of the graph
+    that crosses the cut is less than
 
-    - than leaves the clusters on the whole, and
-    - than ``LINK_SHARE`` of what usually (the median) holds a cluster and its nearest together.
+    - the share that leaves the clusters overall, and
+    - ``LINK_SHARE`` of the usual link (the median) between a cluster and its nearest.
 
-    In exchange one cluster joins its nearest: of those smaller than both parts, the one that is connected with its
-    nearest most. Without one there is no cut.
+    In exchange one cluster is merged into its nearest: of those smaller than both parts, the one most connected to its
+    nearest. If there is none, the cluster is not split.
 
     Parameters
     ----------
     graph : csr_matrix of shape (n, n)
-        Of neighbours. Symmetric, weights of at least 0.
+        The neighbour graph: symmetric, with weights of at least 0.
     labels : ndarray of shape (n,)
-        0 to n_clusters - 1. A number that no row has is given to the first cut.
+        0 to n_clusters - 1. The first split takes a number that no row has, if there is one.
     n_clusters : int
         The number of clusters before and after.
 
@@ -182,7 +183,7 @@ def regrouped(graph: csr_matrix, labels: Labels, n_clusters: int) -> Labels:
 
     Examples
     --------
-    Two groups in one cluster, and a row that a third has lost:
+    Two groups in one cluster, and one row of a third group on its own:
 
     >>> group = np.ones((12, 12)) - np.eye(12)
     >>> graph = csr_matrix(np.kron(np.eye(3), group))
@@ -221,7 +222,7 @@ def _cut_of(graph: csr_matrix, labels: Labels, cluster: int) -> Cut | None:
 def _next_swap(
     links: Links, sizes: NDArray[np.int64], weakest: dict[int, Cut], limit: float
 ) -> tuple[int, Cut, int] | None:
-    """Return the cluster to be cut, the cut, and the number that the part gets; None if there is nothing to do."""
+    """Return the cluster to split, the cut, and the number of the new part; None if there is nothing to do."""
     for cluster, cut in sorted(weakest.items(), key=lambda each: each[1].conductance):
         if cut.conductance >= limit:
             break
@@ -232,7 +233,7 @@ def _next_swap(
 
 
 def _free_number(links: Links, sizes: NDArray[np.int64], cluster: int, cut: Cut) -> int | None:
-    """Return the number of an empty cluster, or of the one to join another for this cut; None if there is none."""
+    """Return the number of an empty cluster, or of the one to merge for this cut; None if there is none."""
     empty = np.flatnonzero(sizes == 0)
     if len(empty):
         return int(empty[0])

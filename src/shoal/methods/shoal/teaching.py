@@ -1,4 +1,4 @@
-"""6. Fine-tuning by a teacher: the confident part of a partition shows the encoder which texts belong together."""
+"""6. Fine-tuning: the confident part of a partition teaches the encoder which texts belong together."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ class TeacherObjective(Objective):
     Parameters
     ----------
     encoder : nn.Module
-        What is trained.
+        The module to train.
     teach : callable
-        Takes the encoder's vectors of the distinct texts at the stage's start and a generator; returns the partition
-        of these that teaches.
+        Takes the encoder's vectors of the distinct texts at the start of the stage and a random generator; returns the
+        partition that teaches.
     first, copies : ndarray of int
-        The row in which each distinct text stands first, and the distinct text of each row. A text teaches once.
+        The first row of each distinct text, and the distinct text of each row. A repeated text teaches once.
     n_clusters, dimension : int
         Sizes.
     temperature : float
-        Of the cosines.
+        Temperature of the cosines.
     sure_share : float
-        Share of each cluster, the most confident, that teaches. The rest is not encoded.
+        Share of each cluster that teaches: its most confident texts. The rest is not encoded.
     """
 
     mean: Tensor
@@ -67,7 +67,7 @@ class TeacherObjective(Objective):
         self.register_buffer("sure", torch.zeros(len(copies), dtype=torch.bool))
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
-        """Ask the teacher; the centres start where its clusters are."""
+        """Get the partition from the teacher; start the centres at its clusters."""
         distinct = embeddings[self.first]
         assignment = self.teach(distinct, rng).assignment
         mean = distinct.mean(axis=0)
@@ -81,7 +81,7 @@ class TeacherObjective(Objective):
             self.sure.zero_()[torch.from_numpy(teachers)] = True
 
     def forward(self, batch: Batch) -> dict[str, Tensor]:
-        """Return the one term."""
+        """Return the one term of the loss."""
         sure = self.sure[torch.from_numpy(batch.rows).to(self.sure.device)].cpu().numpy()
         if not sure.any():
             return {"teacher": 0.0 * self.centers.sum()}
@@ -99,5 +99,5 @@ class TeacherObjective(Objective):
         return found
 
     def _cosines(self, vectors: Tensor) -> Tensor:
-        """Compare with the centres, after centring."""
+        """Return the cosines to the centres, after centring."""
         return normalize(vectors - self.mean) @ normalize(self.centers).T
