@@ -13,3 +13,9 @@ def write_data_set(folder: Path, name: str, rows: list[tuple[str, str]]) -> Path
     file = folder / f"{name}.tsv.gz"
     file.write_bytes(gzip.compress(content.encode(), mtime=0))
     return file
+
+
+def table_of(markdown: str) -> tuple[list[str], list[list[str]]]:
+    """Return the columns and the rows of a table."""
+    columns, _, *rows = [line.removeprefix("| ").removesuffix(" |").split(" | ") for line in markdown.splitlines()]
+    return columns, rows

@@ -14,5 +14,5 @@ if __name__ == "__main__":
     runner._COMMAND = (sys.executable, str(Path(__file__).with_name("stand_in_cell.py")))
     tasks = [runner.Task(Cell.of(cell), sha256, "row", "cheap", 60) for cell, sha256 in json.loads(sys.argv[2])]
     file = Path(sys.argv[1])
-    summary = runner.Runner(Results(file), data_folder=file.parent).run(tasks)
-    sys.stdout.write(json.dumps({"ok": summary.ended["ok"], "elsewhere": summary.elsewhere}))
+    summary = runner.Runner(Results(file)).run(tasks)
+    sys.stdout.write(json.dumps(summary))

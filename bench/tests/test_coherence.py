@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from shoal_bench.coherence import npmi_coherence
+from shoal_bench.topics import npmi_coherence
 
 DOCUMENTS = [["a", "b"], ["a", "b", "c"], ["a", "c"], ["c", "c"], ["d"], ["e", "f"], ["e", "f"], ["g"]]
 

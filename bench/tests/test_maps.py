@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal_bench.maps import MAPPED_TEXTS, SIDE, text_map
+from shoal_bench.snapshots import MAPPED_TEXTS, SIDE, text_map
 
 
 def test_texts_that_are_alike_lie_together():
@@ -18,7 +18,7 @@ def test_texts_that_are_alike_lie_together():
 
 
 def test_only_a_sample_and_always_the_same_one(monkeypatch):
-    monkeypatch.setattr("shoal_bench.maps.MAPPED_TEXTS", 30)
+    monkeypatch.setattr("shoal_bench.snapshots.MAPPED_TEXTS", 30)
     rng = np.random.default_rng(0)
     numbers = np.arange(50)
     first, again = (text_map(rng.normal(size=(50, 4)).astype(np.float32), numbers)["cluster"] for _ in range(2))

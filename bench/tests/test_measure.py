@@ -63,6 +63,13 @@ def test_encoding_is_timed_only_when_the_vectors_are_not_kept_yet(backbone, text
     assert measure(uncached, texts)["encode_seconds"] is None, "it is then part of the fit"
 
 
+def test_what_a_method_chose_is_told_without_training(backbone, texts):
+    facts = measure(Cell("shoal", {"n_clusters": 3, "backbone": backbone}, "topics", None, 0), texts)
+    assert facts["trace"] == facts["outcome"]["stages"] == []
+    assert facts["outcome"]["choice"]["reason"]
+    assert facts["start_scores"].keys() == facts["scores"].keys()
+
+
 @pytest.mark.parametrize("method", ["kmeans", "shoal", "dec"])
 def test_the_fit_never_encodes_its_texts_whether_the_cache_was_warm_or_not(method, backbone, texts, monkeypatch):
     """So that its seconds do not depend on what earlier runs have left in the cache."""

@@ -13,8 +13,13 @@ from shoal_bench.results import Results, one_line
 
 
 @pytest.fixture
-def results(tmp_path) -> Results:
-    return Results(tmp_path / "folder" / "bench.jsonl")
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def results(tmp_path, said) -> Results:
+    return Results(tmp_path / "folder" / "bench.jsonl", said.append)
 
 
 def entry(key: str, status: str = "ok", **facts) -> dict:
@@ -54,22 +59,25 @@ def test_a_number_that_is_none_is_refused_before_anything_is_written(results):
     assert results.records() == []
 
 
-def test_a_torn_line_is_moved_aside_and_said(results):
+def test_a_torn_line_is_moved_aside_and_said(results, said):
     results.append(entry("a"))
     with results.file.open("ab") as stream:
         stream.write(b'{"schema": 1, "key": "to')
     assert [record["key"] for record in results.records()] == ["a"]
-    assert "was torn off in the middle; it was moved to" in results.append(entry("b"))
+    results.append(entry("b"))
+    assert "was torn off in the middle; it was moved to" in said[0]
     assert [record["key"] for record in results.records()] == ["a", "b"]
     assert results.file.with_name("bench.jsonl.torn").read_bytes() == b'{"schema": 1, "key": "to\n'
-    assert results.prepare() == ""
+    results.prepare()
+    assert len(said) == 1
 
 
-def test_a_whole_line_without_its_end_is_kept(results):
+def test_a_whole_line_without_its_end_is_kept(results, said):
     results.append(entry("a"))
     with results.file.open("ab") as stream:
         stream.write(json.dumps(entry("b")).encode())
-    assert "had no end; it was ended" in results.prepare()
+    results.prepare()
+    assert "had no end; it was ended" in said[0]
     results.append(entry("c"))
     assert [record["key"] for record in results.records()] == ["a", "b", "c"]
     assert not results.file.with_name("bench.jsonl.torn").exists()
@@ -100,9 +108,9 @@ def test_a_file_from_windows_is_read(results):
     assert [record["key"] for record in results.records()] == ["a"]
 
 
-def test_whether_it_can_be_written_is_known_before(results, tmp_path):
-    assert results.prepare() == ""
-    assert results.records() == []
+def test_whether_it_can_be_written_is_known_before(results, said):
+    results.prepare()
+    assert results.records() == said == []
     results.file.unlink()
     results.file.mkdir()
     with pytest.raises(DataError, match=r"cannot be written to .*bench.jsonl \(Is a directory\); name another"):

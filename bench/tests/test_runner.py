@@ -80,12 +80,13 @@ def test_done_means_ok_with_the_parameters_of_today():
     assert not is_done(wanted, {wanted.key: record | {"settings": {**older, "max_features": 7}}}), "another default"
 
 
-def test_what_is_done_is_left_alone_and_what_failed_is_tried_again(results, tmp_path):
+def test_what_is_done_is_left_alone_and_what_failed_is_tried_again(results, tmp_path, monkeypatch):
     tasks = [made_task(), made_task(status="failed"), made_task(status="unavailable"), made_task(dies=3)]
     lines: list[str] = []
-    runner = Runner(results, jobs=2, threads=3, data_folder=tmp_path / "data", say=lines.append)
+    monkeypatch.setenv("SHOAL_DATA", str(tmp_path / "data"))
+    runner = Runner(Results(results.file, lines.append), jobs=2, threads=3)
     first = runner.run(tasks)
-    assert (first.wanted, first.already, first.ended) == (4, 0, {"ok": 1, "failed": 2, "unavailable": 1})
+    assert first == {"wanted": 4, "already": 0, "ok": 1, "failed": 2, "unavailable": 1, "elsewhere": 0}
     ok, failed, _, dead = (results.by_key()[each.key] for each in tasks)
     assert (ok["threads"], ok["data"]) == ("3", str(tmp_path / "data")), "threads are pinned, the data named"
     assert (failed["status"], dead["status"]) == ("failed", "failed")
@@ -95,16 +96,16 @@ def test_what_is_done_is_left_alone_and_what_failed_is_tried_again(results, tmp_
 
     size = results.file.stat().st_size
     second = runner.run(tasks[:1])
-    assert (second.already, sum(second.ended.values())) == (1, 0)
+    assert second == {"wanted": 1, "already": 1, "ok": 0, "failed": 0, "unavailable": 0, "elsewhere": 0}
     assert results.file.stat().st_size == size
     again = runner.run([tasks[0], tasks[3]])
-    assert (again.already, again.ended["failed"]) == (1, 1)
+    assert (again["already"], again["failed"]) == (1, 1)
 
 
 @pytest.mark.parametrize("last_words", ["bye!", "[1]"])
-def test_a_last_line_that_is_no_record_is_a_failure_of_its_cell(results, tmp_path, monkeypatch, last_words):
+def test_a_last_line_that_is_no_record_is_a_failure_of_its_cell(results, monkeypatch, last_words):
     monkeypatch.setattr(module, "_COMMAND", (*STAND_IN, last_words))
-    assert Runner(results, data_folder=tmp_path).run([made_task()]).ended["failed"] == 1
+    assert Runner(results).run([made_task()])["failed"] == 1
     assert results.records()[0]["reason"] == "the process ended with code 0: it said nothing"
 
 
@@ -112,10 +113,10 @@ def test_results_that_cannot_be_written_are_said_before_anything_is_run(tmp_path
     (tmp_path / "file").touch()
     monkeypatch.setattr(Runner, "_child", lambda *_: pytest.fail("started"))
     with pytest.raises(DataError, match=r"cannot be (read|written).*Not a directory"):
-        Runner(Results(tmp_path / "file" / "bench.jsonl"), data_folder=tmp_path).run([made_task()])
+        Runner(Results(tmp_path / "file" / "bench.jsonl")).run([made_task()])
 
 
-def test_a_cell_that_another_runner_ends_meanwhile_is_not_run_again(results, tmp_path, monkeypatch):
+def test_a_cell_that_another_runner_ends_meanwhile_is_not_run_again(results, monkeypatch):
     task = made_task()
 
     class Busy(Results):
@@ -126,7 +127,7 @@ def test_a_cell_that_another_runner_ends_meanwhile_is_not_run_again(results, tmp
             return known
 
     monkeypatch.setattr(Runner, "_child", lambda *_: pytest.fail("started"))
-    assert Runner(Busy(results.file), data_folder=tmp_path).run([task]).elsewhere == 1
+    assert Runner(Busy(results.file)).run([task])["elsewhere"] == 1
 
 
 @posix_only
@@ -152,8 +153,8 @@ def test_interrupted_and_killed_it_goes_on_and_nothing_is_left_running(results, 
 
     lines: list[str] = []
     tasks = [first, made_task(2)]
-    summary = Runner(results, jobs=2, data_folder=tmp_path, say=lines.append).run(tasks)
-    assert (summary.already, summary.ended["ok"]) == (1, 1)
+    summary = Runner(Results(results.file, lines.append), jobs=2).run(tasks)
+    assert (summary["already"], summary["ok"]) == (1, 1)
     assert "was torn off in the middle" in lines[0]
     assert Counter(record["key"] for record in results.records()) == {each.key: 1 for each in tasks}
 

@@ -97,5 +97,5 @@ def test_a_newer_record_has_what_the_older_one_had(cell, tmp_path):
     results = Results(tmp_path / "bench.jsonl")
     task = Task(replace(cell, extras=("ranking",)), "sum", "row", "expensive", 60)
     results.append({"schema": 1, "key": task.key, "status": "ok", "settings": {}, "extras": {"pairs": []}})
-    (missing,) = Runner(results, data_folder=tmp_path).missing([task])
+    (missing,) = Runner(results).missing([task])
     assert set(missing.cell.extras) == {"ranking", "pairs"}

@@ -21,20 +21,13 @@ from shoal_bench.results import FAILED, OK, UNAVAILABLE, Results
 from shoal_bench.speed import measures
 from shoal_bench.speed import run as speed_run
 from shoal_bench.speed.figures import exponents, growth_exponent, in_turns
-from shoal_bench.speed.plan import (
-    GROWTHS,
-    MEASURES,
-    SPEED_TIERS,
-    SpeedOptions,
-    SpeedRequest,
-    find_speed_tier,
-    requests_for,
-)
+from shoal_bench.speed.plan import GROWTHS, MEASURES, SpeedRequest, planned
 from shoal_bench.speed.run import missing, run_speed
 from shoal_bench.speed.texts import JITTER, read_texts, source_of, varied_texts, varied_vectors
+from shoal_bench.tiers import TIERS
 from tiny_backbone import tiny_backbone
 
-TINY = replace(SPEED_TIERS["quick"], n_texts=40, repeats=2, batch_size=20, sizes=(40, 80))
+TINY = replace(TIERS["quick"].speed, n_texts=40, repeats=2, batch_size=20, sizes=(40, 80))
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +49,7 @@ def results(tmp_path) -> Results:
 def made_up(request: SpeedRequest) -> dict:
     """A record as if it had been measured: time in proportion to the texts, memory to their root."""
     facts = {"ratio": 2.0, "reference": "made up", "seconds": request.n_texts / 10, "encode_seconds": None}
-    return {**measures.blank_record(request), **facts, "peak_memory_mb": request.n_texts**0.5}
+    return {**measures.speed_record(request.key, request.as_facts()), **facts, "peak_memory_mb": request.n_texts**0.5}
 
 
 # --- arithmetic
@@ -67,9 +60,8 @@ def test_turns_alternate_and_the_median_of_the_ratios_counts():
     own, theirs = iter([1.0, 1.0, 4.0]), iter([2.0, 3.0, 4.0])
     turns = in_turns(lambda: calls.append("A") or next(own), lambda: calls.append("B") or next(theirs), 3)
     assert "".join(calls) == "ABABAB"
-    assert turns.ratios == [2.0, 3.0, 1.0]
     # the ratio of the median times would be 3
-    assert turns.as_facts() == {"ratio": 2.0, "ratios": [2.0, 3.0, 1.0], "seconds": 1.0, "reference_seconds": 3.0}
+    assert turns == {"ratio": 2.0, "ratios": [2.0, 3.0, 1.0], "seconds": 1.0, "reference_seconds": 3.0}
 
 
 @pytest.mark.parametrize("power", [0.0, 0.5, 1.0, 1.3, 2.0])
@@ -162,19 +154,19 @@ def test_a_data_set_that_is_there_is_the_source(monkeypatch, tmp_path):
 
 
 def test_tiers_reach_the_promised_sizes():
-    reach = {name: max(tier.sizes) for name, tier in SPEED_TIERS.items()}
+    reach = {name: max(tier.speed.sizes) for name, tier in TIERS.items()}
     assert reach == {"quick": 3_000, "standard": 30_000, "paper": 200_000}
 
 
 def test_every_measure_is_asked_for_and_can_be_taken():
-    requests = requests_for(SpeedOptions(find_speed_tier("quick"), threads=1))
+    requests = planned(TIERS["quick"].speed, threads=1)
     assert {request.measure for request in requests} == set(MEASURES) == set(measures.TAKERS)
 
 
 def test_tiers_share_the_sizes_that_they_have_in_common():
     keys = {
-        name: {request.key for request in requests_for(SpeedOptions(tier, threads=2, measures=list(GROWTHS)))}
-        for name, tier in SPEED_TIERS.items()
+        name: {request.key for request in planned(tier.speed, threads=2, measures=list(GROWTHS))}
+        for name, tier in TIERS.items()
     }
     assert keys["quick"] < keys["standard"] < keys["paper"]
 
@@ -189,14 +181,14 @@ def test_a_key_depends_on_threads_method_and_version_but_not_on_the_backbones_fo
     ]
     assert len({request.key, *(other.key for other in others)}) == 5
     assert replace(request, backbone="/there/model").key == request.key
-    assert "/here" not in json.dumps(measures.blank_record(request))
+    assert "/here" not in json.dumps(measures.speed_record(request.key, request.as_facts()))
     before = request.key
     monkeypatch.setattr("shoal_bench.speed.plan.__version__", "99")
     assert request.key != before
 
 
 def test_a_method_that_trains_is_not_asked_to_start_from_vectors():
-    asked = {r.measure for r in requests_for(SpeedOptions(TINY, threads=1, method="sccl"))}
+    asked = {request.measure for request in planned(TINY, threads=1, method="sccl")}
     assert asked == set(MEASURES) - {"growth-cluster"}
 
 
@@ -210,16 +202,16 @@ def test_a_method_that_trains_is_not_asked_to_start_from_vectors():
 )
 def test_what_does_not_exist_is_refused(options, said):
     with pytest.raises(ParameterError, match=said):
-        SpeedOptions(**{"tier": TINY, "threads": 1, **options})
+        planned(**{"tier": TINY, "threads": 1, **options})
 
 
-def test_sizes_and_tiers_that_cannot_be_are_refused():
-    with pytest.raises(ParameterError, match="no tier 'huge'"):
-        find_speed_tier("huge")
+def test_sizes_that_cannot_be_are_refused():
     with pytest.raises(ParameterError, match="1 texts are too few"):
-        TINY.resized(1)
+        planned(TINY, 1, n_texts=1)
     with pytest.raises(ParameterError, match="0 texts are too few"):
-        TINY.resized(sizes=[0, 100])
+        planned(TINY, 1, n_texts=0)
+    with pytest.raises(ParameterError, match="0 texts are too few"):
+        planned(TINY, 1, sizes=[0, 100])
 
 
 # --- running
@@ -234,19 +226,19 @@ def made_up_runs(monkeypatch):
 
 
 def test_a_finished_suite_is_not_measured_again_unless_asked(results, made_up_runs):
-    options = SpeedOptions(TINY, threads=1)
-    first = run_speed(options, results)
+    requests = planned(TINY, threads=1)
+    first, n_taken = run_speed(requests, results)
     lines = len(results.records())
-    assert (first.wanted, first.already, len(made_up_runs)) == (12, 0, 12)
-    assert missing(options, results) == []
+    assert (len(requests), n_taken, len(made_up_runs)) == (12, 12, 12)
+    assert missing(requests, results) == []
 
-    second = run_speed(options, results)
-    assert (second.already, len(made_up_runs), len(results.records())) == (12, 12, lines)
-    assert [r["key"] for r in second.records] == [r["key"] for r in first.records]
+    second, n_taken = run_speed(requests, results)
+    assert (n_taken, len(made_up_runs), len(results.records())) == (0, 12, lines)
+    assert [record["key"] for record in second] == [record["key"] for record in first]
 
-    run_speed(options, results, again=True)
+    run_speed(requests, results, again=True)
     assert len(made_up_runs) == 24
-    assert missing(SpeedOptions(TINY, threads=2), results)
+    assert missing(planned(TINY, threads=2), results)
 
 
 def test_an_interrupted_suite_goes_on(results, made_up_runs, monkeypatch):
@@ -257,19 +249,19 @@ def test_an_interrupted_suite_goes_on(results, made_up_runs, monkeypatch):
             raise KeyboardInterrupt
         return made_up(request)
 
-    options = SpeedOptions(TINY, threads=1)
+    requests = planned(TINY, threads=1)
     with monkeypatch.context() as patch:
         patch.setattr(speed_run, "_measured", third_time_unlucky)
         with pytest.raises(KeyboardInterrupt):
-            run_speed(options, results)
+            run_speed(requests, results)
     assert len(results.records()) == 2
-    assert run_speed(options, results).already == 2
+    assert run_speed(requests, results)[1] == 10
     assert len(made_up_runs) == 10
 
 
 def test_exponents_come_from_the_sizes(results, made_up_runs):
-    summary = run_speed(SpeedOptions(TINY, threads=1, measures=["growth-fit"]), results)
-    growth = summary.records[-1]
+    records, _ = run_speed(planned(TINY, threads=1, measures=["growth-fit"]), results)
+    growth = records[-1]
     assert (growth["kind"], growth["measure"]) == ("speed", "growth-fit-exponent")
     assert (growth["sizes"], growth["n_texts"]) == ([40, 80], 80)
     assert growth["exponent"]["seconds"] == pytest.approx(1.0)
@@ -281,12 +273,12 @@ def test_failed_measures_are_tried_again_and_have_no_exponent(results, monkeypat
     def failed(request):
         return {**made_up(request), "status": FAILED, "reason": "made up"}
 
-    options = SpeedOptions(TINY, threads=1, measures=["growth-fit"])
+    requests = planned(TINY, threads=1, measures=["growth-fit"])
     with monkeypatch.context() as patch:
         patch.setattr(speed_run, "_measured", failed)
-        assert run_speed(options, results).count(FAILED) == 2
+        assert [record["status"] for record in run_speed(requests, results)[0]] == [FAILED, FAILED]
     assert not [record for record in results.records() if "exponent" in record]
-    assert len(missing(options, results)) == 2
+    assert len(missing(requests, results)) == 2
 
 
 def test_a_process_that_dies_leaves_a_record(monkeypatch):
@@ -298,8 +290,9 @@ def test_a_process_that_dies_leaves_a_record(monkeypatch):
 
 def test_a_second_run_waits_for_the_first(results, made_up_runs):
     waits = threading.Event()
-    options = SpeedOptions(TINY, threads=1, measures=["fit"])
-    second = threading.Thread(target=run_speed, args=(options, results), kwargs={"say": lambda line: waits.set()})
+    requests = planned(TINY, threads=1, measures=["fit"])
+    waiting = Results(results.file, say=lambda line: waits.set())
+    second = threading.Thread(target=run_speed, args=(requests, waiting))
     with speed_run._alone(lambda line: None):
         second.start()
         assert waits.wait(timeout=30)
@@ -322,9 +315,9 @@ def few_docstrings(monkeypatch):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_every_measure_gives_a_valid_record(measure, backbone, tmp_path, monkeypatch):
     monkeypatch.setenv("SHOAL_CACHE", str(tmp_path))
-    options = SpeedOptions(TINY, threads=1, measures=[measure], backbone=backbone)
+    requests = planned(TINY, threads=1, measures=[measure], backbone=backbone)
     encode = TransformerEncoder.encode
-    record = measures.take(requests_for(options)[0])
+    record = measures.take(requests[0])
     assert record["reason"] == ""
     assert record["status"] == OK
     json.dumps(record, allow_nan=False)
@@ -346,13 +339,13 @@ def test_every_measure_gives_a_valid_record(measure, backbone, tmp_path, monkeyp
 
 @pytest.mark.usefixtures("few_docstrings")
 def test_encoding_gives_the_vectors_of_sentence_transformer(backbone):
-    request = requests_for(SpeedOptions(TINY, threads=1, measures=["encode-titles"], backbone=backbone))[0]
+    request = planned(TINY, threads=1, measures=["encode-titles"], backbone=backbone)[0]
     assert measures.take(request)["largest_difference"] < 1e-5
 
 
 @pytest.mark.usefixtures("few_docstrings")
 def test_fit_time_is_split_into_encoding_and_the_rest(backbone):
-    request = requests_for(SpeedOptions(TINY, threads=1, measures=["growth-fit"], backbone=backbone))[0]
+    request = planned(TINY, threads=1, measures=["growth-fit"], backbone=backbone)[0]
     record = measures.take(request)
     assert 0 < record["encode_seconds"] < record["seconds"]
     assert record["encode_seconds"] + record["other_seconds"] == pytest.approx(record["seconds"])
@@ -360,7 +353,7 @@ def test_fit_time_is_split_into_encoding_and_the_rest(backbone):
 
 @pytest.mark.usefixtures("few_docstrings")
 def test_a_method_without_encoder_has_no_reference():
-    request = requests_for(SpeedOptions(TINY, threads=1, measures=["growth-fit"], method="tfidf-kmeans"))[0]
+    request = planned(TINY, threads=1, measures=["growth-fit"], method="tfidf-kmeans")[0]
     record = measures.take(request)
     assert (record["status"], record["encode_seconds"], record["ratio"]) == (OK, 0, None)
 
@@ -434,12 +427,13 @@ def test_interrupted_it_says_how_to_go_on(speed, monkeypatch):
 
 def test_results_that_cannot_be_written_are_said_before_anything_is_measured(tmp_path, made_up_runs):
     with pytest.raises(DataError, match="cannot be read"):
-        run_speed(SpeedOptions(TINY, threads=1), Results(tmp_path))
+        run_speed(planned(TINY, threads=1), Results(tmp_path))
     (tmp_path / "file").touch()
     with pytest.raises(DataError):
-        run_speed(SpeedOptions(TINY, threads=1), Results(tmp_path / "file" / "bench.jsonl"))
+        run_speed(planned(TINY, threads=1), Results(tmp_path / "file" / "bench.jsonl"))
     assert not made_up_runs
 
 
 def test_wrong_sizes_are_a_sentence(speed):
-    assert "no numbers" in str(speed("--sizes", "many").exception)
+    assert "--sizes 'many' are no sizes; pass whole numbers" in str(speed("--sizes", "many").exception)
+    assert "no tier 'huge'" in str(speed("--tier", "huge").exception)

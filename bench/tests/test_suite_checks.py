@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pytest
 
 from shoal.errors import ParameterError
-from shoal_bench.suite import Row, Suite, load_suite
-from shoal_bench.suite_checks import ROW_KEYS, SUITE_KEYS
+from shoal_bench.suite import load_suite
 
 HEAD = 'title = "t"\nsource = "s"\ndata_sets = ["tweet"]\n'
 NOTHING = '[[rows]]\nname = "A"\n'
 BOW = NOTHING + 'method = "bow-kmeans"\n'
 PEER = NOTHING + 'peer = "bertopic"\n'
-
-
-def test_the_keys_are_those_of_suites_and_rows():
-    assert SUITE_KEYS.keys() | {"name"} == {field.name for field in fields(Suite)}
-    assert ROW_KEYS.keys() == {field.name for field in fields(Row)}
 
 
 @pytest.mark.parametrize(
@@ -29,45 +21,61 @@ def test_the_keys_are_those_of_suites_and_rows():
         (HEAD, "a suite has no 'rows'"),
         (HEAD + "rows = []", "a suite has no 'rows'"),
         (HEAD + "colour = 1\n" + BOW, "a suite has the key 'colour'; the keys are title"),
-        (HEAD + "rows = 'x'", "a suite has rows = 'x'; it must be a list of tables"),
-        (HEAD + "rows = ['x']", "it must be a list of tables"),
+        (HEAD + "name = 'n'\n" + BOW, "a suite has name = 'n'; it should have at most 0 characters"),
+        (HEAD + "rows = 'x'", "a suite has rows = 'x'; it must be a list"),
+        (HEAD + "rows = ['x']", "row 1 has .*'x'; it must be a table"),
         (HEAD.replace('"t"', "3") + BOW, "a suite has title = 3; it must be a text"),
-        (HEAD.replace('["tweet"]', '"tweet"') + BOW, "data_sets = 'tweet'; it must be a list of texts"),
+        (HEAD.replace('["tweet"]', '"tweet"') + BOW, "data_sets = 'tweet'; it must be a list"),
         (HEAD.replace("tweet", "../tweet") + BOW, r"'\.\./tweet' is no name of a data set"),
-        (HEAD + "kind = 'pie'\n" + BOW, "the kind 'pie' is unknown; pass some of table, bars"),
-        (HEAD + "metrics = ['f1']\n" + BOW, "the metric 'f1' is unknown; pass some of acc, nmi, ari, purity"),
+        (HEAD + "kind = 'pie'\n" + BOW, "a suite has kind = 'pie'; it should be 'table', 'bars'"),
+        (
+            HEAD + "metrics = ['f1']\n" + BOW,
+            "a suite has metrics.0 = 'f1'; it should be 'acc', 'nmi', 'ari' or 'purity'",
+        ),
         (HEAD + "quick_data_sets = ['yelp']\n" + BOW, "the quick data set 'yelp' is unknown; pass some of tweet"),
         (HEAD + "[[rows]]\nmethod = 'kmeans'\n", "row 1 has no 'name'"),
-        (HEAD + BOW + "size = 3\n", "row 1 has the key 'size'"),
-        (HEAD + BOW + "params = [1]\n", r"row 1 has params = \[1\]; it must be a table"),
-        (HEAD + BOW + "x = 'a'\n", "row 1 has x = 'a'; it must be a number"),
+        (HEAD + BOW + "size = 3\n", "row 'A' has the key 'size'; the keys are name, method"),
+        (HEAD + BOW + "params = [1]\n", r"row 'A' has params = \[1\]; it must be a table"),
+        (HEAD + BOW + "x = 'a'\n", "row 'A' has x = 'a'; it must be a number"),
         (HEAD + BOW + "x = true\n", "it must be a number"),
-        (HEAD + BOW + "published = { acc = 3 }\n", "it must be a table of tables"),
-        (HEAD + BOW + "cost = 'free'\n", "row 'A' has cost = 'free'; pass 'cheap' or 'expensive'"),
+        (HEAD + BOW + "published = { acc = 3 }\n", "row 'A' has published.acc = 3; it must be a table"),
+        (HEAD + BOW + "cost = 'free'\n", "row 'A' has cost = 'free'; it should be 'cheap' or 'expensive'"),
         (HEAD + BOW + BOW, "two rows are called 'A'"),
-        (HEAD + BOW + "peer = 'bertopic'\n", "row 'A' has a method and a peer"),
+        (HEAD + BOW + "peer = 'bertopic'\n", "row 'A': it has a method and a peer; omit one"),
         (HEAD + NOTHING + "method = 'magic'\n", "row 'A': there is no method 'magic'"),
         (HEAD + BOW + "params = { colour = 1 }\n", "row 'A': there is no parameter 'colour'"),
         (HEAD + BOW + "paper = { colour = 1 }\n", "row 'A': there is no parameter 'colour'"),
         (HEAD + BOW + "paper_for = { tweet = { colour = 1 } }\n", "row 'A': there is no parameter 'colour'"),
-        (HEAD + BOW + "paper_for = { yelp = {} }\n", "the data set of paper_for 'yelp' is unknown; pass some of tweet"),
-        (HEAD + BOW + "params = { preset = 'best' }\n", "'bow-kmeans' has no preset 'best'; its presets: none"),
+        (
+            HEAD + BOW + "paper_for = { yelp = {} }\n",
+            "the data set in paper_for of row 'A' 'yelp' is unknown; pass some of tweet",
+        ),
+        (
+            HEAD + BOW + "params = { preset = 'best' }\n",
+            "the preset of bow-kmeans 'best' is unknown; pass some of none",
+        ),
         (HEAD + BOW + "params = { n_clusters = 7 }\n", "n_clusters = 7 is the bench's to choose"),
         (HEAD + BOW + "params = { random_state = 7 }\n", "random_state = 7 is the bench's to choose"),
         (HEAD + BOW + "params = { sif_a = nan }\n", "row 'A': a parameter is no text"),
         (HEAD + BOW + "params = { sif_a = 2001-01-01 }\n", "row 'A': a parameter is no text"),
         (HEAD + NOTHING + "peer = 'fish'\n", "row 'A': there is no peer 'fish'; the peers are bertopic"),
-        (HEAD + PEER + "peer_options = { fish = 1 }\n", "the option 'fish' is unknown; pass some of topics, outliers"),
+        (
+            HEAD + PEER + "peer_options = { fish = 1 }\n",
+            "the option of bertopic 'fish' is unknown; pass some of topics, outliers",
+        ),
         (
             HEAD + BOW + "published = { ari = { tweet = 3 } }\n",
-            "row 'A': the metric 'ari' is unknown; pass some",
+            "the published metric of row 'A' 'ari' is unknown; pass some of acc, nmi",
         ),
-        (HEAD + BOW + "train_share = { tweet = 1 }\n", "train_share = 1 for tweet; pass a part between 0 and 1"),
-        (HEAD + BOW + "train_share = { tweet = '1' }\n", "its train_share has tweet = '1'; it must be a number"),
-        (HEAD + BOW + "train_share = { yelp = 0.5 }\n", "data set of train_share 'yelp' is unknown"),
+        (HEAD + BOW + "train_share = { tweet = 1 }\n", "row 'A' has train_share.tweet = 1; it should be less than 1"),
+        (HEAD + BOW + "train_share = { tweet = '1' }\n", "row 'A' has train_share.tweet = '1'; it must be a number"),
+        (HEAD + BOW + "train_share = { yelp = 0.5 }\n", "the data set in train_share of row 'A' 'yelp' is unknown"),
         (HEAD + PEER + "train_share = { tweet = 0.5 }\n", "a peer does not predict new texts"),
-        (HEAD + BOW + "published = { acc = { yelp = 3 } }\n", "data set of its published acc 'yelp' is unknown"),
-        (HEAD + BOW + "published = { acc = { tweet = '3' } }\n", "its published acc has tweet = '3'; it must be a num"),
+        (HEAD + BOW + "published = { acc = { yelp = 3 } }\n", "the data set in published of row 'A' 'yelp' is unknown"),
+        (
+            HEAD + BOW + "published = { acc = { tweet = '3' } }\n",
+            "row 'A' has published.acc.tweet = '3'; it must be a number",
+        ),
     ],
 )
 def test_a_file_that_does_not_work_is_named(tmp_path, content, message):

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from shoal_bench.child import answer
-from shoal_bench.results import OK, SCHEMA, Record, attempted, key_of, now
+from shoal_bench.results import Record, attempted, key_of, new_record
 
 
 @dataclass(frozen=True)
@@ -107,18 +107,14 @@ def run(cell: Cell) -> Record:
 
 def blank_record(cell: Cell, data_sha256: str) -> Record:
     """Return what is known of a cell before it has run."""
-    return {
-        "schema": SCHEMA,
-        "key": cell.key(data_sha256),
-        "cell": cell.as_dict(),
-        "settings": cell.settings(),
-        "data_sha256": data_sha256,
-        "n_texts": cell.n_texts,
-        "n_clusters": cell.params.get("n_clusters"),
-        "status": OK,
-        "reason": "",
-        "when": now(),
-    }
+    return new_record(
+        cell.key(data_sha256),
+        cell=cell.as_dict(),
+        settings=cell.settings(),
+        data_sha256=data_sha256,
+        n_texts=cell.n_texts,
+        n_clusters=cell.params.get("n_clusters"),
+    )
 
 
 def _finite(value: Any) -> Any:

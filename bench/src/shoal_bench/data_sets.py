@@ -66,7 +66,7 @@ class DataSet:
 
     def file(self, folder: Path | None = None) -> Path:
         """Return where its file is looked for."""
-        return (folder or data_folder()) / f"{self.name}.tsv.gz"
+        return _file(self.name, folder)
 
     def load(self, folder: Path | None = None, n_texts: int | None = None) -> LabelledTexts:
         """Read its texts and labels, all or the fixed sample of ``n_texts``.
@@ -150,13 +150,18 @@ def find_data_set(name: str, folder: Path | None = None) -> DataSet:
     """
     if name in DATA_SETS:
         return DATA_SETS[name]
-    loaded = _read(DataSet(name, 0, 0, "").file(folder))
+    loaded = _read(_file(name, folder))
     return DataSet(name, len(loaded.texts), len(set(loaded.labels)), loaded.sha256, title=name)
 
 
 def is_present(name: str, folder: Path | None = None) -> bool:
     """Tell whether the file of a data set is in the folder; its content is not looked at."""
-    return DataSet(name, 0, 0, "").file(folder).is_file()
+    return _file(name, folder).is_file()
+
+
+def _file(name: str, folder: Path | None) -> Path:
+    """Return where the file of a data set is looked for."""
+    return (folder or data_folder()) / f"{name}.tsv.gz"
 
 
 def _read(file: Path) -> LabelledTexts:

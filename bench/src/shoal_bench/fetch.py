@@ -16,15 +16,14 @@ import time
 import urllib.error
 import urllib.request
 import zlib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from shoal.cache import write_atomically
 from shoal.errors import DataError
 from shoal.progress import progress
-from shoal_bench.data_sets import DATA_SETS
+from shoal_bench.data_sets import DATA_SETS, DataSet
 from shoal_bench.sources import cleaned, rows_of
 
 # The pauses before another attempt; one more attempt than there are pauses.
@@ -35,26 +34,7 @@ _CHUNK_BYTES = 1 << 20
 _PASSING = (408, 429, 500, 502, 503, 504)
 
 
-@dataclass(frozen=True)
-class Fetched:
-    """A data set that is there now.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    file : Path
-        Its file.
-    already : bool
-        Whether it was there before.
-    """
-
-    name: str
-    file: Path
-    already: bool
-
-
-def fetch(names: Sequence[str], folder: Path, tell: Callable[[Fetched], None] = lambda fetched: None) -> list[Fetched]:
+def fetch(names: Sequence[str], folder: Path) -> Iterator[tuple[DataSet, bool]]:
     """Fetch data sets that the folder does not have yet.
 
     Parameters
@@ -63,13 +43,13 @@ def fetch(names: Sequence[str], folder: Path, tell: Callable[[Fetched], None] = 
         Their names.
     folder : Path
         Where the files go; made if need be.
-    tell : callable, optional
-        Gets each data set as soon as it is there.
 
-    Returns
-    -------
-    list of Fetched
-        In the order of ``names``.
+    Yields
+    ------
+    data_set : DataSet
+        Each data set as soon as it is there, in the order of ``names``.
+    already : bool
+        Whether it was there before.
 
     Raises
     ------
@@ -80,15 +60,11 @@ def fetch(names: Sequence[str], folder: Path, tell: Callable[[Fetched], None] = 
     for name in names:
         if name not in DATA_SETS:
             raise DataError(f"there is no data set {name!r} to fetch; the names are {', '.join(DATA_SETS)}.")
-    fetched = []
-    for name in names:
-        file = DATA_SETS[name].file(folder)
-        already = _is_declared(file, name)
+    for data_set in (DATA_SETS[name] for name in names):
+        already = _is_declared(data_set, folder)
         if not already:
-            _keep(_converted(name, _downloaded(name)), file, name)
-        fetched.append(Fetched(name, file, already))
-        tell(fetched[-1])
-    return fetched
+            _keep(_converted(data_set, _downloaded(data_set)), data_set, folder)
+        yield data_set, already
 
 
 def as_tsv(rows: Iterable[tuple[str, str]]) -> bytes:
@@ -103,44 +79,42 @@ def as_tsv(rows: Iterable[tuple[str, str]]) -> bytes:
     return "".join(f"{line}\n" for line in ("label\ttext", *lines)).encode()
 
 
-def _is_declared(file: Path, name: str) -> bool:
+def _is_declared(data_set: DataSet, folder: Path) -> bool:
     """Tell whether the file is there and has the declared content."""
     try:
-        return hashlib.sha256(gzip.decompress(file.read_bytes())).hexdigest() == DATA_SETS[name].sha256
+        content = gzip.decompress(data_set.file(folder).read_bytes())
     except (OSError, EOFError, zlib.error):
         return False
+    return hashlib.sha256(content).hexdigest() == data_set.sha256
 
 
-def _downloaded(name: str) -> list[bytes]:
+def _downloaded(data_set: DataSet) -> list[bytes]:
     """Return the contents of a data set's published files."""
     contents = []
-    with progress(f"Fetching {name}", total=len(DATA_SETS[name].urls), unit="files") as bar:
-        for url in DATA_SETS[name].urls:
-            contents.append(_download(url, name, partial(bar.advance, 0)))
+    with progress(f"Fetching {data_set.name}", total=len(data_set.urls), unit="files") as bar:
+        for url in data_set.urls:
+            contents.append(_download(url, data_set.name, partial(bar.advance, 0)))
             bar.advance(1)
     return contents
 
 
 def _download(url: str, name: str, tell: Callable[[str], None]) -> bytes:
     """Return what is at an address, after some attempts if need be."""
-    reason: Exception | None = None
-    for pause in (*_PAUSES_SECONDS, None):
+    pauses = iter(_PAUSES_SECONDS)
+    while True:
         try:
             return _content(url, tell)
-        except urllib.error.HTTPError as refusal:
-            reason = refusal
-            if refusal.code not in _PASSING:
-                break
         # a body shorter than announced is an HTTPException; everything else about networks is an OSError
         except (OSError, http.client.HTTPException) as trouble:
-            reason = trouble
-        if pause is not None:
-            tell(f"{reason}; again in {pause:.0f} s")
+            final = isinstance(trouble, urllib.error.HTTPError) and trouble.code not in _PASSING
+            pause = next(pauses, None)
+            if final or pause is None:
+                raise DataError(
+                    f"data set {name!r}: {url} could not be downloaded ({trouble}); check the connection and run the "
+                    f"command again, or put the file {name}.tsv.gz into the folder by hand."
+                ) from trouble
+            tell(f"{trouble}; again in {pause:.0f} s")
             time.sleep(pause)
-    raise DataError(
-        f"data set {name!r}: {url} could not be downloaded ({reason}); check the connection and run the command again, "
-        f"or put the file {name}.tsv.gz into the folder by hand."
-    ) from reason
 
 
 def _content(url: str, tell: Callable[[str], None]) -> bytes:
@@ -156,28 +130,26 @@ def _content(url: str, tell: Callable[[str], None]) -> bytes:
     return content
 
 
-def _converted(name: str, contents: Sequence[bytes]) -> bytes:
+def _converted(data_set: DataSet, contents: Sequence[bytes]) -> bytes:
     """Return the uncompressed content of the data set's file."""
     try:
-        return as_tsv(rows_of(DATA_SETS[name], contents))
+        return as_tsv(rows_of(data_set, contents))
     except (ValueError, LookupError, TypeError, EOFError, OSError, csv.Error, tarfile.TarError, zlib.error) as reason:
         kind = "not JSON, " if isinstance(reason, json.JSONDecodeError) else ""
         raise DataError(
-            f"data set {name!r}: what is at {DATA_SETS[name].urls[0]} is not in the form that was expected "
+            f"data set {data_set.name!r}: what is at {data_set.urls[0]} is not in the form that was expected "
             f"({kind}{type(reason).__name__}: {reason}); its source may have changed."
         ) from reason
 
 
-def _keep(content: bytes, file: Path, name: str) -> None:
+def _keep(content: bytes, data_set: DataSet, folder: Path) -> None:
     """Write the file, or the bad one beside it and an error."""
-    packed = gzip.compress(content, mtime=0)
-    found, declared = hashlib.sha256(content).hexdigest(), DATA_SETS[name].sha256
-    if found == declared:
-        write_atomically(file, packed)
-        return
-    bad = file.with_name(f"{file.name}.bad")
-    write_atomically(bad, packed)
-    raise DataError(
-        f"data set {name!r}: the fetched content has the sha256 {found}, but {declared} was declared; figures on it "
-        f"could not be compared, so it is kept as {bad} only. Has its source changed?"
-    )
+    found, file = hashlib.sha256(content).hexdigest(), data_set.file(folder)
+    good = found == data_set.sha256
+    kept = file if good else file.with_name(f"{file.name}.bad")
+    write_atomically(kept, gzip.compress(content, mtime=0))
+    if not good:
+        raise DataError(
+            f"data set {data_set.name!r}: the fetched content has the sha256 {found}, but {data_set.sha256} was "
+            f"declared; figures on it could not be compared, so it is kept as {kept} only. Has its source changed?"
+        )

@@ -19,9 +19,8 @@ from shoal.training import Callback, CorpusViews, VectorCorpus
 from shoal.vectors import Vectors
 from shoal_bench.cell import Cell
 from shoal_bench.data_sets import LabelledTexts
-from shoal_bench.maps import text_map
 from shoal_bench.private_cache import private_cache
-from shoal_bench.snapshots import MAPS, START, Snapshots
+from shoal_bench.snapshots import MAPS, START, Snapshots, text_map
 from shoal_bench.topics import topic_facts
 
 # Texts whose augmented views are compared with them, and the bins of their cosines from 0 to 1.
@@ -82,10 +81,11 @@ def _measure_method(cell: Cell, data: LabelledTexts, scored: LabelledTexts) -> d
         trace = Trace(data.labels, snapshots, maps=MAPS in cell.extras)
         model.fit(data.texts, callbacks=[trace])
         seconds = round(trace.seconds(), 3)
-        outcome = model.outcome_ if model.outcome_["stages"] or model.outcome_["choice"] else None
         if trace.evaluations:
             snapshots.take(trace.evaluations[-1]["stage"], model.transform(data.texts), model.labels_)
         labels = model.labels_ if scored is data else model.predict(scored.texts)
+    # of a method that neither trains nor chooses there is nothing to tell
+    outcome = model.outcome_ if model.outcome_["stages"] or model.outcome_["choice"] else None
     return {
         "labels": labels,
         "fitted_scores": None if scored is data else scores(data.labels, model.labels_),
@@ -162,7 +162,7 @@ class Trace(Callback):
         ``stage``, ``step``, ``epoch``, ``seconds`` since the start, ``acc``, ``nmi``, ``purity``, the label-free
         signs, and the distances within and between clusters, found (``intra``, ``inter``) and true (``intra_true``,
         ``inter_true``): SCCL, figure 4. And ``silhouette``: DECCRL,
-        figure 3. With ``maps`` also ``map``, see :func:`~shoal_bench.maps.text_map`.
+        figure 3. With ``maps`` also ``map``, see :func:`~shoal_bench.snapshots.text_map`.
     pair_similarity : dict or None
         Cosines between texts and their augmented views before training (SCCL, figure 5): ``mean``, ``n``, and
         ``counts`` in equal bins from 0 to 1; None if no view changes the text.

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal_bench.data_sets import data_folder
-from shoal_bench.ranking import Ranking, ranking_scores
 
 FOLDER = "cqa_qatar"
 QUESTIONS, LISTS = "questions.tsv.gz", ("dev.txt", "test.txt")
@@ -64,24 +64,48 @@ class QuestionRanking:
         content = {name: _read(files / name, checksum) for name, checksum in checksums.items()}
         rows = [line.split("\t") for line in content[QUESTIONS].splitlines()[1:]]
         place = {row[0]: number for number, row in enumerate(rows)}
-        lists = [line.split("\t") for name in LISTS for line in content[name].splitlines()]
-        similar = [set(line[1].split()) for line in lists]
-        candidates = [line[2].split() for line in lists]
-        return cls(
-            texts=[f"{title} {body}" for _, title, body in rows],
-            queries=[place[line[0]] for line in lists],
-            candidates=[np.array([place[name] for name in names]) for names in candidates],
-            relevant=[
-                np.array([name in wanted for name in names]) for names, wanted in zip(candidates, similar, strict=True)
-            ],
-        )
+        found = cls([f"{title} {body}" for _, title, body in rows], [], [], [])
+        for line in (line for name in LISTS for line in content[name].splitlines()):
+            query, similar, candidates, *_ = line.split("\t")
+            found.queries.append(place[query])
+            found.candidates.append(np.array([place[name] for name in candidates.split()]))
+            found.relevant.append(np.isin(candidates.split(), similar.split()))
+        return found
 
-    def scores(self, encode: Callable[[list[str]], NDArray[np.float32]]) -> Ranking:
-        """Rank every query's candidates by their cosine to it."""
+    def scores(self, encode: Callable[[list[str]], NDArray[np.float32]]) -> tuple[float, float]:
+        """Rank every query's candidates by their cosine to it; return :func:`ranking_scores`."""
         vectors = encode(self.texts)
         unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         cosines = [unit[names] @ unit[query] for query, names in zip(self.queries, self.candidates, strict=True)]
         return ranking_scores(cosines, self.relevant)
+
+
+def ranking_scores(scores: Sequence[Any], relevant: Sequence[Any]) -> tuple[float, float]:
+    """Mean average precision, and the mean reciprocal rank of the first relevant candidate, in [0, 1].
+
+    Higher scores come first and ties keep the order of the input. A query without a relevant candidate is not part
+    of the means; NaN if there is no other.
+
+    Parameters
+    ----------
+    scores : sequence of arrays of float
+        Per query, the score of each candidate; higher is better.
+    relevant : sequence of arrays of bool
+        Per query, whether each candidate is relevant.
+
+    Examples
+    --------
+    >>> ranking_scores([[0.9, 0.5, 0.1], [0.2, 0.8], [0.4]], [[1, 0, 1], [1, 0], [0]])
+    (0.6666666666666666, 0.75)
+    """
+    orders = [np.argsort(-np.asarray(values, dtype=np.float64), kind="stable") for values in scores]
+    marks = [np.asarray(own, dtype=bool)[order] for own, order in zip(relevant, orders, strict=True)]
+    ranks = [np.flatnonzero(own) + 1 for own in marks if own.any()]
+    if not ranks:
+        return float("nan"), float("nan")
+    # the i-th relevant candidate, at rank r_i, has the precision i / r_i
+    precisions = [np.mean(np.arange(1, own.size + 1) / own) for own in ranks]
+    return float(np.mean(precisions)), float(np.mean([1 / own[0] for own in ranks]))
 
 
 def _read(file: Path, checksum: str) -> str:

@@ -32,19 +32,22 @@ class Results:
     ----------
     file : Path
         The file; it need not be there yet.
+    say : callable
+        Gets a line for people now and then: what had to be healed, and what came of a run.
 
     Examples
     --------
     >>> import tempfile
     >>> results = Results(Path(tempfile.mkdtemp()) / "bench.jsonl")
-    >>> _ = results.append({"schema": 1, "key": "a", "status": "failed"})
-    >>> _ = results.append({"schema": 1, "key": "a", "status": "ok"})
+    >>> results.append({"schema": 1, "key": "a", "status": "failed"})
+    >>> results.append({"schema": 1, "key": "a", "status": "ok"})
     >>> len(results.records()), results.by_key()["a"]["status"]
     (2, 'ok')
     """
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, say: Callable[[str], None] = lambda line: None) -> None:
         self.file = file
+        self.say = say
 
     def records(self) -> list[Record]:
         """Return every record in the order of the file; a line that is not yet finished is omitted.
@@ -81,27 +84,15 @@ class Results:
                 known[key] = record
         return known
 
-    def append(self, record: Mapping[str, Any]) -> str:
-        """Add a record: one line, one write, on the disk when this returns.
-
-        Returns
-        -------
-        str
-            What had to be healed before; mostly nothing, "".
-        """
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Add a record: one line, one write, on the disk when this returns."""
         line = (json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n").encode()
         with self._lock():
-            healed = self._heal()
+            self._heal()
             self._write(line)
-        return healed
 
-    def prepare(self) -> str:
+    def prepare(self) -> None:
         """See to it that records can be added, before hours are spent on them: make the file, repair its last line.
-
-        Returns
-        -------
-        str
-            What had to be healed; mostly nothing, "".
 
         Raises
         ------
@@ -111,7 +102,7 @@ class Results:
         try:
             with self._lock():
                 self.file.open("ab").close()
-                return self._heal()
+                self._heal()
         except OSError as reason:
             raise DataError(
                 f"results cannot be written to {self.file} ({reason.strerror}); name another file with --results."
@@ -122,22 +113,23 @@ class Results:
         self.file.parent.mkdir(parents=True, exist_ok=True)
         return FileLock(self.file.with_name(f".{self.file.name}.lock"))
 
-    def _heal(self) -> str:
-        """End a whole last line, move a torn one to a file beside; under the lock."""
+    def _heal(self) -> None:
+        """End a whole last line, move a torn one to a file beside, and say so; under the lock."""
         content = self.file.read_bytes() if self.file.exists() else b""
         tail = content[content.rfind(b"\n") + 1 :]
         if not tail:
-            return ""
+            return
         if json_object(tail) is not None:
             self._write(b"\n")
-            return f"the last line of {self.file} had no end; it was ended."
+            self.say(f"the last line of {self.file} had no end; it was ended.")
+            return
         torn = self.file.with_name(f"{self.file.name}.torn")
         with torn.open("ab") as stream:
             stream.write(tail + b"\n")
         with self.file.open("r+b") as stream:
             stream.truncate(len(content) - len(tail))
             os.fsync(stream.fileno())
-        return f"the last line of {self.file} was torn off in the middle; it was moved to {torn}."
+        self.say(f"the last line of {self.file} was torn off in the middle; it was moved to {torn}.")
 
     def _write(self, content: bytes) -> None:
         """Append bytes and wait until they are on the disk."""
@@ -172,9 +164,10 @@ def attempted(work: Callable[[], Record]) -> Record:
         return {"status": FAILED, "reason": one_line(f"{type(reason).__name__}: {reason}")}
 
 
-def now() -> str:
-    """Return the time in UTC, as records have it."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+def new_record(key: str, **facts: Any) -> Record:
+    """Return a record of something that is going well, as of now in UTC."""
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"schema": SCHEMA, "key": key, **facts, "status": OK, "reason": "", "when": when}
 
 
 def extras_of(record: Record | None) -> set[str]:

@@ -14,10 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import IO
 
 from filelock import BaseFileLock, FileLock, Timeout
@@ -26,6 +25,7 @@ from shoal.cache import cache_folder
 from shoal.progress import progress
 from shoal_bench.cell import Cell, blank_record
 from shoal_bench.child import child_environment, record_of
+from shoal_bench.data_sets import data_folder
 from shoal_bench.results import FAILED, OK, UNAVAILABLE, Record, Results, extras_of
 
 _COMMAND = (sys.executable, "-m", "shoal_bench.cell")
@@ -72,16 +72,6 @@ class Task:
     def title(self) -> str:
         """What it is called."""
         return f"{self.cell.data_set} · {self.row} · seed {self.cell.seed}"
-
-
-@dataclass
-class Summary:
-    """What a run did: how many cells were wanted, already there, and ended in which way."""
-
-    wanted: int = 0
-    already: int = 0
-    ended: dict[str, int] = field(default_factory=lambda: {OK: 0, FAILED: 0, UNAVAILABLE: 0})
-    elsewhere: int = 0
 
 
 @dataclass
@@ -144,26 +134,12 @@ class Runner:
         Cells at a time.
     threads : int
         Threads of each.
-    data_folder : Path
-        Where the data sets are.
-    say : callable
-        Gets a line for people now and then.
     """
 
-    def __init__(
-        self,
-        results: Results,
-        *,
-        jobs: int = 1,
-        threads: int = 1,
-        data_folder: Path,
-        say: Callable[[str], None] = lambda line: None,
-    ) -> None:
+    def __init__(self, results: Results, *, jobs: int = 1, threads: int = 1) -> None:
         self.results = results
         self.jobs = jobs
         self.threads = threads
-        self.data_folder = data_folder
-        self.say = say
         self._children: list[_Child] = []
 
     def missing(self, tasks: Sequence[Task]) -> list[Task]:
@@ -173,7 +149,7 @@ class Runner:
         # A newer record takes the older one's place, so it must have all that the older one had.
         return [task.with_extras(sorted(extras_of(known.get(task.key)))) for task in missing]
 
-    def run(self, tasks: Sequence[Task]) -> Summary:
+    def run(self, tasks: Sequence[Task]) -> dict[str, int]:
         """Run what is missing.
 
         Parameters
@@ -183,40 +159,38 @@ class Runner:
 
         Returns
         -------
-        Summary
-            What came of it. On Ctrl-C the running cells are ended and KeyboardInterrupt goes on.
+        dict
+            How many cells were ``wanted``, ``already`` there, ended ``ok``, ``failed`` or ``unavailable``, and were run
+            ``elsewhere`` meanwhile. On Ctrl-C the running cells are ended and KeyboardInterrupt goes on.
         """
         before = len(self.results.records())  # counted first: what others add from here on is not run again
         waiting = self.missing(tasks)
         wanted = len(in_order(tasks))
-        summary = Summary(wanted=wanted, already=wanted - len(waiting))
-        healed = self.results.prepare() if waiting else ""
-        if healed:
-            self.say(healed)
+        counts = {"wanted": wanted, "already": wanted - len(waiting), OK: 0, FAILED: 0, UNAVAILABLE: 0, "elsewhere": 0}
+        if waiting:
+            self.results.prepare()
         try:
             with progress("Bench", len(waiting), unit="cells") as bar:
                 while waiting or self._children:
-                    finished = self._collect(summary)
+                    finished = self._collect(counts)
                     waiting, elsewhere = self._start(waiting, before)
-                    summary.elsewhere += elsewhere
+                    counts["elsewhere"] += elsewhere
                     bar.advance(finished + elsewhere, ", ".join(child.task.title for child in self._children))
                     time.sleep(_POLL_SECONDS if self._children else _OTHERS_SECONDS * bool(waiting))
         finally:
             self._end_children()
-        return summary
+        return counts
 
-    def _collect(self, summary: Summary) -> int:
+    def _collect(self, counts: dict[str, int]) -> int:
         """Write down the cells that have ended and return how many."""
         ended = [child for child in self._children if child.process.poll() is not None]
         for child in ended:
             self._children.remove(child)
             record = child.record()
-            healed = self.results.append(record)
+            self.results.append(record)
             child.close()
-            summary.ended[record["status"]] += 1
-            self.say(f"{child.task.title}: {_told(record)}")
-            if healed:
-                self.say(healed)
+            counts[record["status"]] += 1
+            self.results.say(f"{child.task.title}: {_told(record)}")
         return len(ended)
 
     def _start(self, waiting: list[Task], before: int) -> tuple[list[Task], int]:
@@ -252,7 +226,7 @@ class Runner:
 
     def _child(self, task: Task, lock: BaseFileLock) -> _Child:
         """Start the process of a cell."""
-        environment = {**child_environment(self.threads), "SHOAL_DATA": str(self.data_folder.absolute())}
+        environment = {**child_environment(self.threads), "SHOAL_DATA": str(data_folder().absolute())}
         out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - the child's, closed with it
         with tempfile.TemporaryFile() as question:
             question.write(json.dumps(task.cell.as_dict()).encode())

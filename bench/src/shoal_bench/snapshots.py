@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,16 @@ from shoal.metrics import dunn, moved_pairs, scores, silhouette
 from shoal.vectors import Vectors
 from shoal_bench.data_sets import LabelledTexts
 from shoal_bench.question_ranking import QuestionRanking
-from shoal_bench.suite_checks import EXTRAS
+from shoal_bench.suite import Extra
 
 START = "start"
 # What a suite may ask for beyond the scores. Places and pairs are numbers: no record holds a text.
-PLACES, PAIRS, RANKING, MAPS = EXTRAS
+PLACES, PAIRS, RANKING, MAPS = get_args(Extra)
 
+# As many texts as figure 2 of MLM + DEC has; whole numbers up to the second are as fine as a picture shows.
+MAPPED_TEXTS = 1_000
+SIDE = 999
+PERPLEXITY = 30.0
 PLACED_TEXTS = 500
 PAIRS_OF_A_KIND = 10
 
@@ -62,12 +66,10 @@ class Snapshots:
         entry: dict[str, Any] = {"stage": stage, "acc": found["acc"], "nmi": found["nmi"]}
         entry |= {"silhouette": silhouette(vectors, labels).value, "dunn": dunn(vectors, labels)}
         if self._questions is not None:
-            ranking = self._questions.scores(self.model.encoder_.encode)
-            entry |= {"map": 100 * ranking.map, "mrr": 100 * ranking.mrr}
+            precision, reciprocal_rank = self._questions.scores(self.model.encoder_.encode)
+            entry |= {"map": 100 * precision, "mrr": 100 * reciprocal_rank}
         if PLACES in self.extras:
-            perplexity = min(30.0, (len(self._rows) - 1) / 3)
-            placed = TSNE(perplexity=perplexity, random_state=0).fit_transform(vectors[self._rows])
-            self._places.append(np.round(placed, 1).tolist())
+            self._places.append(np.round(_on_a_plane(vectors[self._rows]), 1).tolist())
         if PAIRS in self.extras:
             self._start = vectors if self._start is None else self._start
             moved = moved_pairs(self._start, vectors, self.data.labels, n=PAIRS_OF_A_KIND)
@@ -86,3 +88,40 @@ class Snapshots:
             MAPS: "trace",  # they are there, one map per evaluation
         }
         return {name: contents[name] if self.stages else None for name in self.extras}
+
+
+def text_map(vectors: Vectors, clusters: NDArray[np.int64]) -> dict[str, Any]:
+    """Place some texts on a plane by t-SNE; the same texts for any vectors of the same corpus.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, d)
+        Vectors of all texts.
+    clusters : ndarray of int64, shape (n,)
+        Their clusters.
+
+    Returns
+    -------
+    dict
+        ``x`` and ``y`` from 0 to ``SIDE``, and ``cluster``: lists with a whole number per text.
+
+    Examples
+    --------
+    >>> points = np.repeat(np.eye(2, dtype=np.float32), 5, axis=0)
+    >>> found = text_map(points, np.repeat([0, 1], 5))
+    >>> len(found["x"]), sorted(found["cluster"])
+    (10, [0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
+    """
+    rows = np.random.RandomState(0).permutation(len(vectors))[:MAPPED_TEXTS]
+    places = _on_a_plane(vectors[rows])
+    low, high = places.min(axis=0), places.max(axis=0)
+    x, y = np.rint(SIDE * (places - low) / np.maximum(high - low, 1e-12)).astype(int).T
+    return {"x": x.tolist(), "y": y.tolist(), "cluster": np.asarray(clusters)[rows].tolist()}
+
+
+def _on_a_plane(vectors: Vectors) -> NDArray[np.float64]:
+    """Return places by t-SNE; all the same of a collapsed space, on which it would crash."""
+    if not (np.isfinite(vectors).all() and np.ptp(vectors, axis=0).any()):
+        return np.zeros((len(vectors), 2))
+    tsne = TSNE(perplexity=min(PERPLEXITY, (len(vectors) - 1) / 3), init="pca", random_state=0)
+    return np.asarray(tsne.fit_transform(vectors))

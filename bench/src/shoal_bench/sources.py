@@ -169,13 +169,8 @@ def _articles(files: Sequence[bytes]) -> Rows:
 
 
 READERS: dict[str, Callable[..., Rows]] = {
-    "numbered": _numbered,
-    "tabbed": _tabbed,
-    "json_lines": _json_lines,
-    "questions": _questions,
-    "abstracts": _abstracts,
-    "reviews": _reviews,
-    "articles": _articles,
+    reader.__name__.removeprefix("_"): reader
+    for reader in (_numbered, _tabbed, _json_lines, _questions, _abstracts, _reviews, _articles)
 }
 
 

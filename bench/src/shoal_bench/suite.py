@@ -1,30 +1,65 @@
 """Suites: a table or a figure of a paper, as a short declarative file.
 
 The files are ``suites/*.toml`` here; a path to one of the user's own works in their place. A row names a method of
-Shoal or a peer, or neither, and is then *not yet* there.
+Shoal or a peer, or neither, and is then *not yet* there. What a file may say is declared in the two classes here, and
+checked before anything is run.
 """
 
 from __future__ import annotations
 
+import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, Field, Strict, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from shoal.errors import DataError, ParameterError
 from shoal.methods import find_method
 from shoal_bench.cell import Cell
 from shoal_bench.data_sets import DataSet, find_data_set
-from shoal_bench.suite_checks import check_suite
+from shoal_bench.peers import find_peer
 from shoal_bench.tiers import Tier
 
 FOLDER = Path(__file__).parent / "suites"
 PAPER, QUICK = "paper", "quick"
+# The bench gives these itself: the classes of the data set, and the seed of the cell.
+GIVEN = ("n_clusters", "random_state")
+
+Text = Annotated[str, Field(min_length=1)]
+Number = Annotated[float, Strict()]
+Share = Annotated[float, Strict(), Field(gt=0, lt=1)]
+Params = Mapping[str, Any]
+Metric = Literal["acc", "nmi", "ari", "purity"]
+Extra = Literal["places", "pairs", "ranking", "maps"]
+Kind = Literal[
+    "table", "bars", "curves", "silhouette", "strengths", "sweep", "stages", "scatter", "maps", "pairs", "topics"
+]
+_SHAPES = {
+    "string_type": "a text",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "mapping_type": "a table",
+    "model_type": "a table",
+    "dict_type": "a table",
+}
 
 
-@dataclass(frozen=True)
-class Row:
+def _data_set_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse what is no name of a data set, and name each once."""
+    for name in names:
+        if not name or name != Path(name).name:  # records hold no path
+            raise ValueError(f"{name!r} is no name of a data set; pass its file's without .tsv.gz.")
+    return tuple(dict.fromkeys(names))
+
+
+DataSets = Annotated[tuple[str, ...], AfterValidator(_data_set_names)]
+
+
+class Row(BaseModel, frozen=True, extra="forbid"):
     """A row of a table.
 
     Attributes
@@ -64,22 +99,41 @@ class Row:
         Whether the tier ``quick`` measures it; one end of a sweep and one of its kind are enough there.
     """
 
-    name: str
+    name: Text
     method: str | None = None
-    params: Mapping[str, Any] = field(default_factory=dict)
-    paper: Mapping[str, Any] = field(default_factory=dict)
-    paper_for: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    cost: str = "cheap"
+    params: Params = {}
+    paper: Params = {}
+    paper_for: Mapping[str, Params] = {}
+    cost: Literal["cheap", "expensive"] = "cheap"
     peer: str | None = None
-    peer_options: Mapping[str, Any] = field(default_factory=dict)
+    peer_options: Params = {}
     series: str | None = None
-    x: float | None = None
+    x: Number | None = None
     published_backbone: str = ""
-    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    published: Mapping[str, Mapping[str, Number]] = {}
     why_behind: str = ""
-    extras: Sequence[str] = ()
-    train_share: Mapping[str, float] = field(default_factory=dict)
-    quick: bool = True
+    extras: tuple[Extra, ...] = ()
+    train_share: Mapping[str, Share] = {}
+    quick: Annotated[bool, Strict()] = True
+
+    @model_validator(mode="after")
+    def _can_be_run(self) -> Row:
+        """Refuse what no method and no peer could do."""
+        if self.method is not None and self.peer is not None:
+            raise ValueError("it has a method and a peer; omit one of them.")
+        if self.train_share and self.peer is not None:
+            raise ValueError("it has a train_share but a peer does not predict new texts; omit it.")
+        settings = [self.params, self.paper, *self.paper_for.values()]
+        if self.method is not None:
+            for params in settings:
+                _check_params(self.method, params)
+        if self.peer is not None:
+            _check_names(f"option of {self.peer}", self.peer_options, find_peer(self.peer).options)
+        try:
+            json.dumps([*settings, self.peer_options], allow_nan=False)
+        except (TypeError, ValueError) as reason:
+            raise ValueError(f"a parameter is no text, number, truth value or list ({reason}); pass one.") from reason
+        return self
 
     @property
     def runnable(self) -> bool:
@@ -95,8 +149,8 @@ class Row:
         wanted = tier.texts(self.cost) if n_texts is None else n_texts
         texts = wanted if wanted is not None and wanted < data_set.n_texts else None
         params = {**self._params(data_set.name, tier), "n_clusters": data_set.n_classes}
-        method, share = None if self.peer else self.method, self.train_share.get(data_set.name)
-        return Cell(method, params, data_set.name, texts, seed, self.peer, tuple(self.extras), share)
+        share = self.train_share.get(data_set.name)
+        return Cell(self.method, params, data_set.name, texts, seed, self.peer, tuple(self.extras), share)
 
     def _params(self, data_set: str, tier: Tier) -> dict[str, Any]:
         """Return the parameters that are not the method's defaults, so that the same fit has the same key."""
@@ -113,8 +167,7 @@ class Row:
         return {name: value for name, value in params.items() if value != defaults[name]}
 
 
-@dataclass(frozen=True)
-class Suite:
+class Suite(BaseModel, frozen=True, extra="forbid"):
     """A table or a figure.
 
     Attributes
@@ -123,27 +176,44 @@ class Suite:
         Its name on the command line.
     title, source : str
         What it shows, and which table of which paper it is.
-    kind : str
-        How it is shown: table, curves, silhouette, bars, strengths, sweep, stages, scatter, maps, pairs, topics.
-    data_sets, metrics : tuple of str
+    data_sets : tuple of str
         Its columns.
     rows : tuple of Row
         Its rows.
+    kind : str
+        How it is shown: table, curves, silhouette, bars, strengths, sweep, stages, scatter, maps, pairs, topics.
+    metrics : tuple of str
+        One table for each.
     remark : str
         How data and backbones differ from the paper's.
     quick_data_sets : tuple of str
         The data sets of the tier ``quick``; all if there are none.
     """
 
-    name: str
-    title: str
-    source: str
-    kind: str
-    data_sets: tuple[str, ...]
-    metrics: tuple[str, ...]
-    rows: tuple[Row, ...]
+    title: Text
+    source: Text
+    data_sets: Annotated[DataSets, Field(min_length=1)]
+    rows: Annotated[tuple[Row, ...], Field(min_length=1)]
+    name: Annotated[str, Field(max_length=0)] = ""  # that of its file, which does not say it
+    kind: Kind = "table"
+    metrics: tuple[Metric, ...] = ("acc", "nmi")
     remark: str = ""
-    quick_data_sets: tuple[str, ...] = ()
+    quick_data_sets: DataSets = ()
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Suite:
+        """Refuse names that mean nothing here."""
+        _check_names("quick data set", self.quick_data_sets, self.data_sets)
+        names = [row.name for row in self.rows]
+        for row in self.rows:
+            if names.count(row.name) > 1:
+                raise ValueError(f"two rows are called {row.name!r}; give each a name of its own.")
+            where = f"of row {row.name!r}"
+            _check_names(f"published metric {where}", row.published, self.metrics)
+            figures = (name for each in row.published.values() for name in each)
+            for key, given in (("published", figures), ("paper_for", row.paper_for), ("train_share", row.train_share)):
+                _check_names(f"data set in {key} {where}", given, self.data_sets)
+        return self
 
     @property
     def paper(self) -> str:
@@ -192,26 +262,54 @@ def load_suite(name: str) -> Suite:
     >>> load_suite("sccl-table1").rows[0].published["acc"]["agnews"]
     27.6
     """
-    if name in suite_names():
-        return _parsed(name, FOLDER / f"{name}.toml")
-    if name.endswith(".toml"):
-        return _parsed(Path(name).stem, Path(name))
-    raise ParameterError(
-        f"there is no suite {name!r}; the suites are {', '.join(suite_names())}, or pass the path of a .toml file."
-    )
-
-
-def _parsed(name: str, file: Path) -> Suite:
-    """Read and check a file."""
+    file = FOLDER / f"{name}.toml" if name in suite_names() else Path(name)
+    if file.suffix != ".toml":
+        raise ParameterError(
+            f"there is no suite {name!r}; the suites are {', '.join(suite_names())}, or pass the path of a .toml file."
+        )
+    content: dict[str, Any] = {}
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        return Suite.model_validate(content).model_copy(update={"name": file.stem})
     except OSError as reason:
         raise DataError(f"suite {file} cannot be read ({reason.strerror}); check the path.") from reason
+    except ValidationError as reason:
+        raise ParameterError(f"suite {file}: {_sentence(reason.errors()[0], content)}") from reason
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as reason:
         raise ParameterError(f"suite {file} is not valid TOML in UTF-8 ({reason}); fix it.") from reason
-    check_suite(file, content)
-    facts: dict[str, Any] = {"kind": "table", "metrics": ("acc", "nmi"), **content}
-    for key in ("data_sets", "quick_data_sets", "metrics"):
-        facts[key] = tuple(dict.fromkeys(facts.get(key, ())))
-    facts["rows"] = tuple(Row(**row) for row in content["rows"])
-    return Suite(name=name, **facts)
+
+
+def _sentence(error: ErrorDetails, content: Mapping[str, Any]) -> str:
+    """Say what is wrong in a suite's file, and what would be right."""
+    path, where, keys = list(error["loc"]), "a suite", Suite.model_fields
+    if path[:1] == ["rows"] and len(path) > 1:
+        row = content["rows"][path[1]]
+        name = row.get("name") if isinstance(row, dict) else None
+        path, where, keys = path[2:], f"row {name!r}" if name else f"row {int(path[1]) + 1}", Row.model_fields
+    key = ".".join(map(str, path))
+    if error["type"] in ("missing", "too_short", "string_too_short"):
+        return f"{where} has no {key!r}; give it one."
+    if error["type"] == "extra_forbidden":
+        return f"{where} has the key {key!r}; the keys are {', '.join(keys)}."
+    if error["type"] == "value_error":
+        return f"{where}: {error['ctx']['error']}"
+    right = f"must be {_SHAPES[error['type']]}" if error["type"] in _SHAPES else error["msg"].partition(" ")[2]
+    return f"{where} has {key} = {error['input']!r}; it {right}."
+
+
+def _check_names(what: str, names: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse names that are not among the known ones."""
+    for name in names:
+        if name not in known:
+            raise ValueError(f"the {what} {name!r} is unknown; pass some of {', '.join(known)}.")
+
+
+def _check_params(method: str, params: Params) -> None:
+    """Refuse parameters that the method does not have, or does not get from a suite."""
+    found = find_method(method)
+    for name in GIVEN:
+        if name in params:
+            raise ValueError(f"{name} = {params[name]!r} is the bench's to choose; omit it.")
+    found.check_names({name: value for name, value in params.items() if name != "preset"})
+    if "preset" in params:
+        _check_names(f"preset of {method}", [params["preset"]], list(found.presets) or ["none"])

@@ -9,8 +9,8 @@ import typer
 from typer.testing import CliRunner
 
 from shoal.errors import DataError
-from shoal_bench import report as pages
 from shoal_bench.cli import report as report_command
+from shoal_bench.report import write
 
 app = typer.Typer()
 app.command()(report_command.report)
@@ -23,7 +23,7 @@ def test_the_files_written_are_said(tmp_path, monkeypatch):
         asked.append((results, folder, suites))
         return [folder / "benchmarks.md", folder / "a.png"]
 
-    monkeypatch.setattr(pages, "write_pages", write_pages)
+    monkeypatch.setattr(write, "write_pages", write_pages)
     results, out = tmp_path / "r.jsonl", tmp_path / "docs"
     arguments = ["--results", str(results), "--out", str(out), "--suite", "one", "--suite", "two"]
     told = CliRunner().invoke(app, arguments)

@@ -13,8 +13,9 @@ from rich.progress import Progress
 
 from cli_tickets import made_table
 from shoal_bench.cli import speed
-from shoal_bench.runner import Runner, Summary
+from shoal_bench.runner import Runner
 
+NOTHING = dict.fromkeys(("wanted", "already", "ok", "failed", "unavailable", "elsewhere"), 0)
 SUITE = """
 title = "Three topics"
 source = "made up"
@@ -174,7 +175,7 @@ def test_without_a_suite(shoal_bench):
 
 
 def test_failed_cells_are_told_by_the_exit_code(bench, monkeypatch):
-    monkeypatch.setattr(Runner, "run", lambda self, tasks: Summary(2, 0, {"ok": 1, "failed": 1, "unavailable": 0}))
+    monkeypatch.setattr(Runner, "run", lambda self, tasks: {**NOTHING, "wanted": 2, "ok": 1, "failed": 1})
     answer = bench()
     assert answer.code == 1
     assert "2 cells: 1 ok, 1 failed." in answer.err
@@ -184,7 +185,7 @@ def test_failed_cells_are_told_by_the_exit_code(bench, monkeypatch):
 def test_threads_are_the_cores_shared_among_the_jobs(bench, monkeypatch):
     asked = []
     monkeypatch.setattr("os.cpu_count", lambda: 6)
-    monkeypatch.setattr(Runner, "run", lambda self, tasks: asked.append((self.jobs, self.threads)) or Summary())
+    monkeypatch.setattr(Runner, "run", lambda self, tasks: asked.append((self.jobs, self.threads)) or NOTHING)
     for arguments in ((), ("--jobs", 2), ("--jobs", 9), ("--jobs", 2, "--threads", 5)):
         bench(*arguments)
     assert asked == [(1, 6), (2, 3), (9, 1), (2, 5)]

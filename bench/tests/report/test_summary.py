@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from shoal_bench.report.summary import path_through, summarise
@@ -61,8 +59,10 @@ def test_the_tier_with_most_results_wins_over_one_with_more_texts(made_suite, ma
 
 
 def test_a_result_without_what_the_suite_asks_for_beside_the_scores_does_not_count(made_suite, make_record):
-    rows = tuple(replace(row, extras=("pairs",)) if row.name == "Beta" else row for row in made_suite.rows)
-    suite = replace(made_suite, rows=rows)
+    rows = tuple(
+        row.model_copy(update={"extras": ("pairs",)}) if row.name == "Beta" else row for row in made_suite.rows
+    )
+    suite = made_suite.model_copy(update={"rows": rows})
     (cell, *_) = [cell for row, cell in suite.cells(find_tier("quick")) if row.name == "Beta"]
     without, whole = (make_record(cell, scores={"acc": 1.0}, extras=extras) for extras in ({}, {"pairs": []}))
     assert not summarise(suite, known([without])).rows

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from shoal.errors import DataError
-from shoal_bench.report import write_pages
+from shoal_bench.report.write import write_pages
 
 PNG = b"\x89PNG\r\n\x1a\n"
 ALPHA = r"Alpha \| \<i\>k-means\</i\>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,28 +16,22 @@ from shoal_bench.results import DEFAULT_FILE, Results
 from shoal_bench.tiers import TIERS, find_tier
 
 if TYPE_CHECKING:
-    from shoal_bench.runner import Runner, Summary, Task
+    from shoal_bench.runner import Runner, Task
     from shoal_bench.suite import Suite
 
-EXAMPLES = """
-Examples:
-
-    shoal-bench list
-
-    shoal-bench --suite sccl-table1 --tier quick
-
-    shoal-bench --suite sccl-table1 --tier standard --data-set tweet --row SCCL --seeds 0,1 --jobs 2
-
-    shoal-bench --suite all --tier quick --dry-run
-
-    shoal-bench --suite my.toml --tier quick --texts 500 --results my.jsonl
-
-    shoal-bench --suite sccl-table1 --peer bertopic
-
-    shoal-bench report
-
-Killed or interrupted, the same command goes on where it stopped. Several may run at once.
-"""
+EXAMPLES = "\n\n    ".join(  # as typer shows them, one to a line
+    (
+        "\nExamples:",
+        "shoal-bench list",
+        "shoal-bench --suite sccl-table1 --tier quick",
+        "shoal-bench --suite sccl-table1 --tier standard --data-set tweet --row SCCL --seeds 0,1 --jobs 2",
+        "shoal-bench --suite all --tier quick --dry-run",
+        "shoal-bench --suite my.toml --tier quick --texts 500 --results my.jsonl",
+        "shoal-bench --suite sccl-table1 --peer bertopic",
+        "shoal-bench report\n\n"
+        "Killed or interrupted, the same command goes on where it stopped. Several may run at once.",
+    )
+)
 ALL = "all"
 SPEED = "speed"
 LARGEST_SEED = 2**32 - 1  # numpy's
@@ -63,7 +57,7 @@ def bench(
     row: list[str] = typer.Option([], help="Only the row of this name; may be repeated."),
     method: list[str] = typer.Option([], help="Only rows of this method; may be repeated."),
     peer: list[str] = typer.Option([], help="Also the rows of this foreign tool, or `all`; may be repeated."),
-    seeds: str | None = typer.Option(None, help="Other seeds than the tier's, e.g. 0,1."),
+    seeds: str = typer.Option("", help="Other seeds than the tier's, e.g. 0,1."),
     texts: int | None = typer.Option(None, min=1, help="Another size of sample than the tier's."),
     jobs: int = typer.Option(1, min=1, help="Cells at a time."),
     threads: int | None = typer.Option(
@@ -84,45 +78,42 @@ def bench(
     from shoal_bench.choice import Choice
     from shoal_bench.data_sets import data_folder
     from shoal_bench.runner import Runner
+    from shoal_bench.speed.plan import planned
 
     if not suite:
         raise ParameterError("no suite is named; pass --suite NAME or --suite all. The names: shoal-bench list")
+    amount, cores = find_tier(tier), os.cpu_count() or 1
     with_speed = SPEED in suite or (ALL in suite and not (data_set or row or method))
-    speed_options = speed.options(tier, threads, texts) if with_speed else None
+    requests = planned(amount.speed, threads or cores, n_texts=texts) if with_speed else []
     suites = _suites([name for name in suite if name != SPEED])
-    choice = Choice(find_tier(tier), data_set, row, method, peer, _seeds(seeds), texts)
+    choice = Choice(amount, data_set, row, method, peer, speed.numbers_of("seeds", seeds, LARGEST_SEED), texts)
     tasks, missing = choice.tasks(suites, omit_missing=ALL in suite) if suites else ([], [])
     if missing:
         names = " ".join(missing)
-        if not tasks and speed_options is None:
+        if not tasks and not with_speed:
             raise DataError(
                 f"none of the data sets {names} is there; set SHOAL_DATA to the folder that holds them, or run: "
                 f"shoal-bench fetch {names}"
             )
         say(f"Left out, for they are not in {data_folder()}: {names}. To get them: shoal-bench fetch {names}")
-    runner = Runner(
-        Results(results),
-        jobs=jobs,
-        threads=threads or max(1, (os.cpu_count() or 1) // jobs),
-        data_folder=data_folder(),
-        say=speed.tell,
-    )
+    runner = Runner(Results(results, speed.tell), jobs=jobs, threads=threads or max(1, cores // jobs))
     facts: dict[str, Any] = {"suites": [each.name for each in suites], "tier": tier, "left_out": missing}
+    failed = 0
     if dry_run:
         facts |= _plan(runner.missing(tasks), shown=bool(tasks) and not json)
-        if speed_options is not None:
-            facts |= speed.plan(speed_options, results, shown=not json)
-        failed = 0
     else:
-        summary = _run_cells(runner, tasks)
-        facts |= {"wanted": summary.wanted, "already": summary.already, **summary.ended, "elsewhere": summary.elsewhere}
-        failed = summary.ended["failed"]
+        counts = _run_cells(runner, tasks)
+        facts |= counts
+        failed = counts["failed"]
         if tasks and not json:
-            say(_told(summary, results))
-        if speed_options is not None:
-            taken = speed.measure_all(speed_options, results, shown=not json)
-            facts["speed"] = {"wanted": taken.wanted, "already": taken.already, "failed": taken.count("failed")}
-            failed += taken.count("failed")
+            say(_told(counts, results))
+    if with_speed:
+        taken = speed.measure_all(requests, results, dry_run=dry_run, shown=not json)
+        if not dry_run:
+            n_failed = sum(record["status"] == "failed" for record in taken.pop("records"))
+            failed += n_failed
+            taken = {"speed": {**taken, "failed": n_failed}}
+        facts |= taken
     if json:
         print_json(facts)
     if failed:
@@ -136,31 +127,25 @@ def list_suites(json: bool = typer.Option(False, help="Print the result as one J
     from shoal_bench.suite import load_suite, suite_names
 
     suites = [load_suite(name) for name in suite_names()]
+    tiers, there = {tier.name: tier.summary for tier in TIERS.values()}, {name: is_present(name) for name in DATA_SETS}
     if json:
-        print_json(
-            {
-                "suites": {
-                    suite.name: {
-                        "title": suite.title,
-                        "source": suite.source,
-                        "data_sets": list(suite.data_sets),
-                        "rows": {row.name: row.peer or row.method for row in suite.rows},
-                    }
-                    for suite in suites
-                },
-                "tiers": {tier.name: tier.summary for tier in TIERS.values()},
-                "data_sets": {name: is_present(name) for name in DATA_SETS},
+        described = {
+            suite.name: {
+                **suite.model_dump(mode="json", include={"title", "source", "data_sets"}),
+                "rows": {row.name: row.peer or row.method for row in suite.rows},
             }
-        )
+            for suite in suites
+        }
+        print_json({"suites": described, "tiers": tiers, "data_sets": there})
         return
     rows = [
         [suite.name, suite.title, suite.source, f"{sum(row.runnable for row in suite.rows)} of {len(suite.rows)}"]
         for suite in suites
     ]
     print_table("Suites", ["name", "what it shows", "from", "rows that run"], rows, right=["rows that run"])
-    print_table("Tiers", ["name", "what is measured"], [[tier.name, tier.summary] for tier in TIERS.values()])
+    print_table("Tiers", ["name", "what is measured"], list(tiers.items()))
     found = [
-        [each.name, f"{each.n_texts:,}", str(each.n_classes), "yes" if is_present(each.name) else "no", each.licence]
+        [each.name, f"{each.n_texts:,}", str(each.n_classes), "yes" if there[each.name] else "no", each.licence]
         for each in DATA_SETS.values()
     ]
     columns = ["name", "texts", "classes", "there", "licence"]
@@ -176,22 +161,7 @@ def _suites(names: Sequence[str]) -> list[Suite]:
     return [suite for name, suite in suites.items() if suite.runnable or name in names]
 
 
-def _seeds(given: str | None) -> tuple[int, ...]:
-    """Read the seeds."""
-    if given is None:
-        return ()
-    try:
-        seeds = tuple(dict.fromkeys(int(seed) for seed in given.split(",")))
-    except ValueError:
-        seeds = (-1,)
-    if not all(0 <= seed <= LARGEST_SEED for seed in seeds):
-        raise ParameterError(
-            f"--seeds {given!r} are no seeds; pass whole numbers from 0 to {LARGEST_SEED} with commas, e.g. 0,1,2."
-        )
-    return seeds
-
-
-def _run_cells(runner: Runner, tasks: Sequence[Task]) -> Summary:
+def _run_cells(runner: Runner, tasks: Sequence[Task]) -> dict[str, int]:
     """Run, and say how to go on if somebody interrupts."""
     from shoal_bench.peers import ensure_environment, find_peer
 
@@ -214,14 +184,15 @@ def _plan(tasks: Sequence[Task], shown: bool) -> dict[str, Any]:
     return {"cells": [{"key": task.key, "row": task.row, **task.cell.as_dict()} for task in tasks]}
 
 
-def _told(summary: Summary, results: Path) -> str:
+def _told(counts: Mapping[str, int], results: Path) -> str:
     """Say what came of a run."""
-    if summary.already == summary.wanted:
-        return f"All {summary.wanted} cells are in {results} already; nothing to do."
-    ended = {"already there": summary.already, **summary.ended, "done by another run": summary.elsewhere}
-    counts = ", ".join(f"{count} {name}" for name, count in ended.items() if count)
-    again = " Failed ones are tried again by the same command." if summary.ended["failed"] else ""
-    return f"{summary.wanted} cells: {counts}. Results are in {results}.{again}"
+    wanted = counts["wanted"]
+    if counts["already"] == wanted:
+        return f"All {wanted} cells are in {results} already; nothing to do."
+    words = {"already": "already there", "elsewhere": "done by another run"}
+    ended = [f"{n} {words.get(name, name)}" for name, n in counts.items() if n and name != "wanted"]
+    again = " Failed ones are tried again by the same command." if counts["failed"] else ""
+    return f"{wanted} cells: {', '.join(ended)}. Results are in {results}.{again}"
 
 
 def main() -> None:

@@ -8,18 +8,16 @@ import typer
 
 from shoal.cli.console import print_json, say
 
-EXAMPLES = """
-Examples:
-
-    shoal-bench fetch tweet agnews
-
-    shoal-bench fetch all --folder ~/text-data
-
-    SHOAL_DATA=~/text-data shoal-bench --suite sccl-table1 --tier quick
-
-Licences: Shoal passes no texts on. They belong to their authors; most sources state no licence, which allows evaluation
-on your own machine and no redistribution. The command says for each set what is known.
-"""
+EXAMPLES = "\n\n    ".join(
+    (
+        "\nExamples:",
+        "shoal-bench fetch tweet agnews",
+        "shoal-bench fetch all --folder ~/text-data",
+        "SHOAL_DATA=~/text-data shoal-bench --suite sccl-table1 --tier quick\n\n"
+        "Licences: Shoal passes no texts on. They belong to their authors; most sources state no licence, which allows "
+        "evaluation on your own machine and no redistribution. The command says for each set what is known.",
+    )
+)
 
 
 def fetch(
@@ -33,21 +31,15 @@ def fetch(
     another name (NAME.tsv.gz.bad), never used.
     """
     from shoal_bench.data_sets import DATA_SETS, data_folder
-    from shoal_bench.fetch import Fetched
     from shoal_bench.fetch import fetch as fetch_data_sets
 
-    def tell(fetched: Fetched) -> None:
-        data_set = DATA_SETS[fetched.name]
-        what = "already there" if fetched.already else "fetched"
-        say(f"{fetched.name}: {what}, {data_set.n_texts} texts, {data_set.n_classes} classes.")
-        say(f"  from {data_set.source}; licence: {data_set.licence}.")
-
     place = (folder or data_folder()).expanduser()
-    wanted = list(DATA_SETS) if "all" in names else list(dict.fromkeys(names))
-    done = fetch_data_sets(wanted, place, tell)
+    wanted, facts = list(DATA_SETS) if "all" in names else list(dict.fromkeys(names)), {}
+    for data_set, already in fetch_data_sets(wanted, place):
+        what = "already there" if already else "fetched"
+        say(f"{data_set.name}: {what}, {data_set.n_texts} texts, {data_set.n_classes} classes.")
+        say(f"  from {data_set.source}; licence: {data_set.licence}.")
+        file = str(data_set.file(place))
+        facts[data_set.name] = {"file": file, "already": already, "licence": data_set.licence}
     if json:
-        facts = {
-            each.name: {"file": str(each.file), "already": each.already, "licence": DATA_SETS[each.name].licence}
-            for each in done
-        }
         print_json({"folder": str(place), "data_sets": facts})

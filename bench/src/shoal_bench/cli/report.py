@@ -9,13 +9,9 @@ import typer
 from shoal.cli.console import print_json, say
 from shoal_bench.results import DEFAULT_FILE
 
-EXAMPLES = """
-Examples:
-
-    shoal-bench report
-
-    shoal-bench report --results my.jsonl --suite my.toml --out my-pages
-"""
+EXAMPLES = "\n\n    ".join(
+    ("\nExamples:", "shoal-bench report", "shoal-bench report --results my.jsonl --suite my.toml --out my-pages")
+)
 
 
 def report(
@@ -25,7 +21,7 @@ def report(
     json: bool = typer.Option(False, help="Print the files written as one JSON object."),
 ) -> None:
     """Write `benchmarks.md` and its pictures: published figures beside ours."""
-    from shoal_bench.report import write_pages
+    from shoal_bench.report.write import write_pages
 
     files = write_pages(results, out, suite)
     if json:

@@ -13,22 +13,20 @@ import typer
 from shoal.cli.console import print_json, print_table, say
 from shoal.errors import ParameterError
 from shoal_bench.results import DEFAULT_FILE, FAILED, Results
+from shoal_bench.tiers import find_tier
 
 if TYPE_CHECKING:
-    from shoal_bench.speed.plan import SpeedOptions
-    from shoal_bench.speed.run import SpeedSummary
+    from shoal_bench.speed.plan import SpeedRequest
 
-EXAMPLES = """
-Examples:
-
-    shoal-bench speed
-
-    shoal-bench speed --tier standard --threads 2
-
-    shoal-bench speed --measure encode-titles --measure fit --again
-
-    shoal-bench speed --measure growth-fit --method tfidf-kmeans --sizes 1000,10000,100000
-"""
+EXAMPLES = "\n\n    ".join(
+    (
+        "\nExamples:",
+        "shoal-bench speed",
+        "shoal-bench speed --tier standard --threads 2",
+        "shoal-bench speed --measure encode-titles --measure fit --again",
+        "shoal-bench speed --measure growth-fit --method tfidf-kmeans --sizes 1000,10000,100000",
+    )
+)
 
 
 def speed(
@@ -51,40 +49,29 @@ def speed(
     been fetched, otherwise Python's docstrings; sizes beyond them repeat texts with small changes. Run nothing else
     meanwhile.
     """
-    try:
-        numbers = [int(size) for size in sizes.split(",") if size.strip()]
-    except ValueError as reason:
-        raise ParameterError(f"sizes={sizes!r} are no numbers; pass e.g. --sizes 1000,3000.") from reason
-    wanted = options(tier, threads, texts, numbers, measures=measure, method=method, backbone=backbone)
-    if dry_run:
-        facts = plan(wanted, results, again=again, shown=not json)
-    else:
-        summary = measure_all(wanted, results, again=again, shown=not json)
-        facts = {"wanted": summary.wanted, "already": summary.already, "records": summary.records}
+    from shoal_bench.speed.plan import planned
+
+    chosen: dict[str, Any] = {"measures": measure, "method": method, "backbone": backbone, "n_texts": texts}
+    cores = threads or os.cpu_count() or 1
+    requests = planned(find_tier(tier).speed, cores, **chosen, sizes=numbers_of("sizes", sizes))
+    facts = measure_all(requests, results, again=again, dry_run=dry_run, shown=not json)
     if json:
         print_json(facts)
-    if not dry_run and summary.count(FAILED):
+    if any(record["status"] == FAILED for record in facts.get("records", ())):
         raise typer.Exit(1)
 
 
-def options(
-    tier: str, threads: int | None = None, texts: int | None = None, sizes: Sequence[int] = (), **others: Any
-) -> SpeedOptions:
-    """Return what is asked for; all cores if nothing else is said."""
-    from shoal_bench.speed.plan import SpeedOptions, find_speed_tier
-
-    return SpeedOptions(find_speed_tier(tier).resized(texts, sizes), threads or os.cpu_count() or 1, **others)
-
-
-def plan(wanted: SpeedOptions, file: Path, *, again: bool = False, shown: bool = True) -> dict[str, Any]:
-    """Return what would be measured, and list it if it is to be shown."""
-    from shoal_bench.speed.run import missing
-
-    waiting = missing(wanted, Results(file), again)
-    if shown:
-        rows = [[request.measure, f"{request.n_texts:,}", request.texts] for request in waiting]
-        print_table(f"{len(rows)} measures to take", ["measure", "texts", "of"], rows, right=["texts"])
-    return {"measures": [request.as_facts() for request in waiting]}
+def numbers_of(option: str, given: str, most: int = 10**9) -> tuple[int, ...]:
+    """Read the whole numbers of an option."""
+    try:
+        numbers = tuple(dict.fromkeys(int(number) for number in given.split(",") if number.strip()))
+    except ValueError:
+        numbers = (-1,)
+    if not all(0 <= number <= most for number in numbers):
+        raise ParameterError(
+            f"--{option} {given!r} are no {option}; pass whole numbers from 0 to {most} with commas, e.g. 10,20."
+        )
+    return numbers
 
 
 def tell(line: str) -> None:
@@ -93,18 +80,29 @@ def tell(line: str) -> None:
     sys.stderr.flush()
 
 
-def measure_all(wanted: SpeedOptions, file: Path, *, again: bool = False, shown: bool = True) -> SpeedSummary:
-    """Take the measures that are missing, and show them."""
-    from shoal_bench.speed.run import run_speed, told
+def measure_all(
+    requests: Sequence[SpeedRequest], file: Path, *, again: bool = False, dry_run: bool = False, shown: bool = True
+) -> dict[str, Any]:
+    """Take the measures that are missing, or list them, and show them; return what is said of that as JSON."""
+    from shoal_bench.speed.run import missing, run_speed, told
 
-    try:
-        summary = run_speed(wanted, Results(file), again=again, say=tell)
-    except KeyboardInterrupt:
-        say("Interrupted; the finished measures are kept. The same command goes on from here, without --again.")
-        raise typer.Exit(130) from None
+    results = Results(file, tell)
+    if dry_run:
+        waiting = requests if again else missing(requests, results)
+        rows = [[request.measure, f"{request.n_texts:,}", request.texts] for request in waiting]
+        title, columns = f"{len(rows)} measures to take", ["measure", "texts", "of"]
+        facts: dict[str, Any] = {"measures": [request.as_facts() for request in waiting]}
+    else:
+        try:
+            records, n_taken = run_speed(requests, results, again=again)
+        except KeyboardInterrupt:
+            say("Interrupted; the finished measures are kept. The same command goes on from here, without --again.")
+            raise typer.Exit(130) from None
+        rows = [[record["measure"], f"{record['n_texts']:,}", told(record)] for record in records]
+        title, columns = "Speed", ["measure", "texts", "result"]
+        facts = {"wanted": len(requests), "already": len(requests) - n_taken, "records": records}
     if shown:
-        rows = [[record["measure"], f"{record['n_texts']:,}", told(record)] for record in summary.records]
-        print_table("Speed", ["measure", "texts", "result"], rows, right=["texts"])
-        if summary.already == summary.wanted:
-            say(f"All {summary.wanted} measures were in {file} already; `shoal-bench speed --again` repeats them.")
-    return summary
+        print_table(title, columns, rows, right=["texts"])
+        if facts.get("already") == len(requests):
+            say(f"All {len(requests)} measures were in {file} already; `shoal-bench speed --again` repeats them.")
+    return facts

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import tempfile
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,33 +20,10 @@ from shoal_bench.peers.environment import Peer, ensure_environment
 __all__ = ["PEERS", "Peer", "ensure_environment", "find_peer", "run_peer"]
 
 _HERE = Path(__file__).parent
-_TORCH = "torch==2.13.0"
-_SCIENCE = ("numpy==2.4.6", "scikit-learn==1.9.1")
-_TOPICS = ("umap-learn==0.5.12", "hdbscan==0.8.44")
-
-# What each option does, and how each tool comes to K clusters, is in the README.
+_DECLARED: dict[str, dict[str, Any]] = tomllib.loads((_HERE / "peers.toml").read_text(encoding="utf-8"))
 PEERS: dict[str, Peer] = {
-    peer.name: peer
-    for peer in (
-        Peer(
-            name="bertopic",
-            requirements=(_TORCH, "bertopic==0.17.4", *_TOPICS, *_SCIENCE),
-            script=_HERE / "run_bertopic.py",
-            options={"topics": "found", "outliers": "kept"},
-        ),
-        Peer(
-            name="clustpy",
-            requirements=(_TORCH, "clustpy==0.0.3", *_SCIENCE),
-            script=_HERE / "run_clustpy.py",
-            options={"algorithm": "DEC", "pretrain_epochs": 100, "clustering_epochs": 150},
-        ),
-        Peer(
-            name="top2vec",
-            requirements=(_TORCH, "top2vec==1.0.36", *_TOPICS, *_SCIENCE),
-            script=_HERE / "run_top2vec.py",
-            options={"topics": "found"},
-        ),
-    )
+    name: Peer(name, tuple(facts["requirements"]), _HERE / f"run_{name}.py", facts["options"])
+    for name, facts in _DECLARED.items()
 }
 
 
@@ -98,11 +76,8 @@ def run_peer(
     if vectors is None and peer.needs_vectors:
         raise DataError(f"the peer {peer.name!r} works on vectors, but there are none; pass a vector for each text.")
     python = ensure_environment(peer)
-    request = {
-        "n_clusters": cell["params"]["n_clusters"],
-        "seed": cell["seed"],
-        "options": {**peer.options, **options},
-    }
+    n_clusters, seed = cell["params"]["n_clusters"], cell["seed"]
+    request = {"n_clusters": n_clusters, "seed": seed, "options": {**peer.options, **options}}
     with tempfile.TemporaryDirectory(prefix="shoal-peer-") as name:
         folder = Path(name)
         (folder / "texts.json").write_text(json.dumps(list(texts)), encoding="utf-8")

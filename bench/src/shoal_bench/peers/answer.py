@@ -17,7 +17,6 @@ import threading
 import time
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 _PARENT_CHECK_SECONDS = 1.0
 
@@ -38,20 +37,15 @@ def peak_memory_mb() -> float | None:
     return round(peak / (1024**2 if sys.platform == "darwin" else 1024), 1)
 
 
-def read_vectors(file: Path) -> Any:
-    """Return the vectors, or None if there are none."""
-    if not file.is_file():
-        return None
-    import numpy as np
-
-    return np.load(file, allow_pickle=False)
-
-
 def run(script: Path, folder: Path) -> None:
     """Do what ``request.json`` asks for and write ``answer.json``."""
     request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
     texts = json.loads((folder / "texts.json").read_text(encoding="utf-8"))
-    vectors = read_vectors(folder / "vectors.npy")
+    vectors = None
+    if (folder / "vectors.npy").is_file():
+        import numpy as np
+
+        vectors = np.load(folder / "vectors.npy", allow_pickle=False)
     peer = runpy.run_path(str(script))
     fit = peer["prepare"](request["n_clusters"], request["seed"], **request["options"])
     started = time.perf_counter()

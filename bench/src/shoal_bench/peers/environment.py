@@ -75,8 +75,6 @@ def ensure_environment(peer: Peer) -> Path:
     ShoalError
         If its packages cannot be installed; the message has pip's last words.
     """
-    if (peer.folder / _MARKER).is_file() and peer.python.exists():
-        return peer.python
     peer.folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{peer.folder}.lock"):
         if not ((peer.folder / _MARKER).is_file() and peer.python.exists()):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from statistics import fmean
+from collections.abc import Callable, Iterator
 
 from shoal_bench.cell import Cell
-from shoal_bench.report.summary import Measured, SuiteSummary
+from shoal_bench.report.summary import Measured, SuiteSummary, mean
 
 
 def remarks_on(summary: SuiteSummary) -> list[str]:
@@ -22,24 +21,35 @@ def remarks_on(summary: SuiteSummary) -> list[str]:
     -------
     list of str
     """
-    return [
-        *_changed_lines(summary),
-        *_encoding_lines(summary),
-        *_by_row(summary, _found, "{row}, clusters found for classes: {parts}.", "; "),
-        *_by_row(summary, _undone, "{row}: the end of training was judged worse, an earlier state kept, on {parts}."),
-        *_coherence_lines(summary),
-        *_trouble_lines(summary),
-    ]
-
-
-def _by_row(summary: SuiteSummary, part: Callable[[str, Measured], str], sentence: str, comma: str = ", ") -> list[str]:
-    """Return a sentence for each row about which there is something to say on a data set."""
     lines = []
+    for row in summary.rows:
+        cells = [summary.of(row, name) for name in summary.data_sets]
+        changed = dict.fromkeys(name for cell in cells for name in _changed(cell))
+        if changed:
+            lines.append(f"{row.name}: some results have other defaults than today's ({', '.join(changed)}).")
+    for row in summary.rows:
+        names = [name for name in summary.data_sets if summary.lacks_encoding(row, name)]
+        if names:
+            where = ", ".join(names)
+            lines.append(f"{row.name}: the vectors were in the cache, so its time lacks the encoding, on {where}.")
+    lines += _by_row(summary, _found, "{row}, clusters found for classes: {parts}.", "; ")
+    undone = "{row}: the end of training was judged worse, an earlier state kept, on {parts}."
+    return [*lines, *_by_row(summary, _undone, undone, ", "), *_coherence_lines(summary), *_trouble_lines(summary)]
+
+
+def _changed(cell: Measured) -> Iterator[str]:
+    """Name the parameters with other defaults than today's: the command would not give these results again."""
+    for record in cell.records:
+        then, now = record["settings"], Cell.of(record["cell"]).settings()
+        yield from (name for name in {**then, **now} if then.get(name) != now.get(name))
+
+
+def _by_row(summary: SuiteSummary, part: Callable[[str, Measured], str], sentence: str, comma: str) -> Iterator[str]:
+    """Yield a sentence for each row about which there is something to say on a data set."""
     for row in summary.rows:
         parts = filter(None, (part(name, summary.of(row, name)) for name in summary.data_sets))
         if joined := comma.join(parts):
-            lines.append(sentence.format(row=row.name, parts=joined))
-    return lines
+            yield sentence.format(row=row.name, parts=joined)
 
 
 def _found(name: str, cell: Measured) -> str:
@@ -54,52 +64,22 @@ def _found(name: str, cell: Measured) -> str:
 
 def _undone(name: str, cell: Measured) -> str:
     """Say where the trainer went back to an earlier state by signs that need no labels."""
-    outcomes = [record["outcome"] for record in cell.records if record.get("outcome")]
+    outcomes = [record["outcome"] for record in cell.having("outcome")]
     undone = sum(bool(outcome["rolled_back"]) for outcome in outcomes)
     return f"{name} ({undone} of {len(outcomes)})" if undone else ""
 
 
-def _changed_lines(summary: SuiteSummary) -> list[str]:
-    """Say which results were made with other defaults than today's: the command would not give them again."""
-    lines = []
-    for row in summary.rows:
-        changed: dict[str, None] = {}
-        for name in summary.data_sets:
-            for record in summary.of(row, name).records:
-                then, now = record["settings"], Cell.of(record["cell"]).settings()
-                changed |= dict.fromkeys(key for key in {**then, **now} if then.get(key) != now.get(key))
-        if changed:
-            lines.append(f"{row.name}: some results have other defaults than today's ({', '.join(changed)}).")
-    return lines
-
-
-def _encoding_lines(summary: SuiteSummary) -> list[str]:
-    """Say whose time lacks the encoding."""
-    lines = []
-    for row in summary.rows:
-        names = [name for name in summary.data_sets if summary.lacks_encoding(row, name)]
-        if names:
-            where = ", ".join(names)
-            lines.append(f"{row.name}: the vectors were in the cache, so its time lacks the encoding, on {where}.")
-    return lines
-
-
-def _coherence_lines(summary: SuiteSummary) -> list[str]:
+def _coherence_lines(summary: SuiteSummary) -> Iterator[str]:
     """Say how well the words of a row's topics go together, beside those of class-based TF-IDF."""
-    lines = []
-    for row, name in summary.places:
-        found = [record["topics"]["npmi"] for record in summary.of(row, name).records if record.get("topics")]
-        if found:
-            topics, telling, largest, keywords = (
-                fmean([one[kind] for one in found if one[kind] is not None] or [math.nan])
-                for kind in ("topics", "telling", "largest", "c_tf_idf")
-            )
-            lines.append(
-                f"{row.name} on {name}: the mean NPMI of ten words on these texts is {topics:.3f} for all topics, "
-                f"{telling:.3f} for those that are not general, {largest:.3f} for the largest of each cluster, and "
-                f"{keywords:.3f} for class-based TF-IDF."
-            )
-    return lines
+    for row, name, records in summary.having("topics"):
+        found = [record["topics"]["npmi"] for record in records]
+        means = {kind: mean(one[kind] for one in found) for kind in ("topics", "telling", "largest", "c_tf_idf")}
+        shown = {kind: f"{math.nan if value is None else value:.3f}" for kind, value in means.items()}
+        yield (
+            f"{row.name} on {name}: the mean NPMI of ten words on these texts is {shown['topics']} for all topics, "
+            f"{shown['telling']} for those that are not general, {shown['largest']} for the largest of each cluster, "
+            f"and {shown['c_tf_idf']} for class-based TF-IDF."
+        )
 
 
 def _trouble_lines(summary: SuiteSummary) -> list[str]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterable, Sequence
 
 from shoal_bench.data_sets import find_data_set
-from shoal_bench.report.page import Block, Bullets, Command, Heading, Note, Paragraph, Strong, Table
+from shoal_bench.report.page import NOTHING, Note, Strong, bullets, command, figure, inline, section, signed, table
 from shoal_bench.report.remarks import remarks_on
-from shoal_bench.report.stages import measures_of, pairs_table, stage_table
-from shoal_bench.report.summary import BUILT_IN, Measured, SuiteSummary, backbone_of, published_of
+from shoal_bench.report.stages import pairs_table, stage_table
+from shoal_bench.report.summary import BUILT_IN, Measured, SuiteSummary, backbone_of, mean, published_of
 from shoal_bench.suite import Row, suite_names
 
-NOTHING = "-"
 # As many as table 4 of DECCRL has.
 SHOWN_CLUSTERS = 3
 # Further scores of a record, and what their line is called.
@@ -20,83 +18,64 @@ OTHER_SCORES = {"fitted_scores": "ours, on the texts fitted", "start_scores": "o
 NAMES = {BUILT_IN: "all-MiniLM-L6-v2, built in", "bow": "word counts", "tfidf": "TF-IDF weights"}
 
 
-def one_decimal(value: float) -> str:
-    """Show a score."""
-    return f"{value:.1f}"
-
-
-def suite_chapter(summary: SuiteSummary, pictures: Sequence[Block]) -> list[Block]:
+def suite_chapter(summary: SuiteSummary, pictures: Sequence[str]) -> list[str]:
     """Return the chapter of a suite.
 
     Parameters
     ----------
     summary : SuiteSummary
         The suite and its results.
-    pictures : sequence of Picture
-        What has been drawn of it.
+    pictures : sequence of str
+        The blocks that show what has been drawn of it.
 
     Returns
     -------
-    list of Block
+    list of str
     """
-    suite = summary.suite
-    blocks: list[Block] = [Heading(2, f"{suite.title} ({suite.name})"), Paragraph(f"{suite.source}. {suite.remark}")]
+    suite, tier = summary.suite, summary.tier
+    blocks = section(2, f"{suite.title} ({suite.name})", inline(f"{suite.source}. {suite.remark}"))
     if suite.runnable:
-        blocks += [Command(command_of(summary)), Paragraph(f"Tier `{summary.tier.name}`: {summary.tier.summary}.")]
-    for metric in suite.metrics:
-        table = score_table(summary, metric)
-        if table is not None:
-            blocks += [Heading(3, metric.upper()), table]
-    if suite.kind == "stages" and measures_of(summary):
-        blocks += [Heading(3, "After each stage"), stage_table(summary)]
-    pairs = pairs_table(summary) if suite.kind == "pairs" else None
-    if pairs is not None:
-        blocks += [Heading(3, "Pairs"), pairs]
-    blocks += [*pictures, *_topic_blocks(summary)]
+        file = suite.name if suite.name in suite_names() else f"{suite.name}.toml"
+        peers = " --peer all" if any(row.peer for row in suite.rows) else ""
+        blocks.append(command(f"shoal-bench --suite {file} --tier {tier.name}{peers}"))
+        blocks.append(inline(f"Tier `{tier.name}`: {tier.summary}."))
+    if suite.runnable or any(row.published for row in suite.rows):
+        for metric in suite.metrics:
+            blocks += section(3, metric.upper(), score_table(summary, metric))
+    if suite.kind == "stages":
+        blocks += section(3, "After each stage", stage_table(summary))
+    if suite.kind == "pairs":
+        blocks += section(3, "Pairs", pairs_table(summary))
+    blocks += pictures
+    if suite.kind == "topics":
+        blocks += _topic_blocks(summary)
     if summary.rows:
-        blocks += [Heading(3, "Where we fall behind"), *_behind_blocks(summary)]
-        blocks += [Heading(3, "What it took"), cost_table(summary), Bullets(_texts_lines(summary))]
-    remarks = remarks_on(summary)
-    if remarks:
-        blocks += [Heading(3, "Remarks"), Bullets(remarks)]
+        blocks += section(3, "Where we fall behind", _beneath_words(summary))
+        blocks += section(3, "What it took", cost_table(summary), bullets(_texts_lines(summary)))
+    return blocks + section(3, "Remarks", bullets(remarks_on(summary)))
+
+
+def _topic_blocks(summary: SuiteSummary) -> list[str]:
+    """Return the topics of the largest clusters, of the first run that has any."""
+    blocks = []
+    for row, name, (record, *_) in summary.having("topics"):
+        clusters = sorted(record["topics"]["clusters"], key=lambda cluster: -int(cluster["size"]))
+        lines = [
+            ["" if number else cluster["name"], ", ".join(topic["words"]), "general" if topic["general"] else ""]
+            for cluster in clusters[:SHOWN_CLUSTERS]
+            for number, topic in enumerate(cluster["topics"])
+        ]
+        title = f"Topics of {row.name} on {name}, seed {record['cell']['seed']}"
+        blocks += section(3, title, table(["cluster", "topic", ""], lines, n_names=3))
     return blocks
 
 
-def _topic_blocks(summary: SuiteSummary) -> list[Block]:
-    """Return the topics of the largest clusters, of the first run that has any, where the suite is about topics."""
-    if summary.suite.kind != "topics":
-        return []
-    blocks: list[Block] = []
-    for row, name in summary.places:
-        record = next((record for record in summary.of(row, name).records if record.get("topics")), None)
-        if record is not None:
-            clusters = sorted(record["topics"]["clusters"], key=lambda cluster: -int(cluster["size"]))
-            rows = [
-                ["" if number else cluster["name"], ", ".join(topic["words"]), "general" if topic["general"] else ""]
-                for cluster in clusters[:SHOWN_CLUSTERS]
-                for number, topic in enumerate(cluster["topics"])
-            ]
-            title = f"Topics of {row.name} on {name}, seed {record['cell']['seed']}"
-            blocks += [Heading(3, title), Table(["cluster", "topic", ""], rows, n_names=3)]
-    return blocks
-
-
-def command_of(summary: SuiteSummary) -> str:
-    """Return the command that makes the suite's results."""
-    name = summary.suite.name
-    file = name if name in suite_names() else f"{name}.toml"
-    peers = " --peer all" if any(row.peer for row in summary.suite.rows) else ""
-    return f"shoal-bench --suite {file} --tier {summary.tier.name}{peers}"
-
-
-def score_table(summary: SuiteSummary, metric: str) -> Table | None:
-    """Return the table of a metric, or None if it would be empty: no figure published, no row to run."""
+def score_table(summary: SuiteSummary, metric: str) -> str:
+    """Return the table of a metric."""
     names = summary.data_sets
-    rows = [line for row in summary.suite.rows for line in _score_lines(summary, row, metric)]
-    if not summary.suite.runnable and not any(row.published for row in summary.suite.rows):
-        return None
-    mean = [f"mean of {len(names)}"] if len(names) > 1 else []
-    return Table(["method", "", *names, *mean], rows, n_names=2)
+    lines = [line for row in summary.suite.rows for line in _score_lines(summary, row, metric)]
+    several = [f"mean of {len(names)}"] if len(names) > 1 else []
+    return table(["method", "", *names, *several], lines, n_names=2)
 
 
 def _score_lines(summary: SuiteSummary, row: Row, metric: str) -> list[list[str]]:
@@ -112,16 +91,20 @@ def _score_lines(summary: SuiteSummary, row: Row, metric: str) -> list[list[str]
         lines.append(_our_line(ours, cells, metric))
         lines.append(_line("difference", [summary.difference(row, name, metric) for name in names], signed))
         for which, label in OTHER_SCORES.items():
-            lines.append(_line(label, [_other_mean(cell, which, metric) for cell in cells]))
+            lines.append(_line(label, [cell.mean(metric, which) for cell in cells]))
     return [["" if number else row.name, *line] for number, line in enumerate(filter(None, lines))]
 
 
-def _line(label: str, values: Sequence[float | None], show: Callable[[float], str] = one_decimal) -> list[str]:
+def _line(label: str, values: Sequence[float | None], show: Callable[[float | None], str] = figure) -> list[str]:
     """Return a line of figures, and their mean if there are several; nothing if there is no figure at all."""
     if all(value is None for value in values):
         return []
-    shown = [NOTHING if value is None else show(value) for value in values]
-    return [label, *shown, *_mean_of(values, show)]
+    return [label, *map(show, values), *_mean_of(values, show)]
+
+
+def _mean_of(values: Sequence[float | None], show: Callable[[float | None], str]) -> list[str]:
+    """Return the mean over several data sets, or that one of them is missing; nothing of a single one."""
+    return [show(None if None in values else mean(values))] if len(values) > 1 else []
 
 
 def _our_line(label: str, cells: Sequence[Measured], metric: str) -> list[str]:
@@ -129,15 +112,13 @@ def _our_line(label: str, cells: Sequence[Measured], metric: str) -> list[str]:
     counts = {len(cell.records) for cell in cells if cell.records}
     means = [cell.mean(metric) for cell in cells]
     figures: list[str] = []
-    for cell, mean in zip(cells, means, strict=True):
-        if mean is None:
-            figures.append(Note(_word_for(cell)))
-        else:
-            spread = cell.spread(metric)
-            count = f" (n = {len(cell.records)})" if len(counts) > 1 else ""
-            figures.append(Strong(one_decimal(mean) + (f" ± {spread:.1f}" if spread is not None else "") + count))
+    for cell, own in zip(cells, means, strict=True):
+        spread = cell.spread(metric)
+        deviation = "" if spread is None else f" ± {spread:.1f}"
+        count = f" (n = {len(cell.records)})" if len(counts) > 1 else ""
+        figures.append(Note(_word_for(cell)) if own is None else Strong(figure(own) + deviation + count))
     label += f", n = {counts.pop()}" if len(counts) == 1 else ""
-    return [label, *figures, *_mean_of(means, lambda mean: Strong(one_decimal(mean)))]
+    return [label, *figures, *_mean_of(means, lambda value: figure(value) if value is None else Strong(figure(value)))]
 
 
 def _word_for(cell: Measured) -> str:
@@ -145,84 +126,43 @@ def _word_for(cell: Measured) -> str:
     return str(cell.troubles[-1]["status"]) if cell.troubles else "not run"
 
 
-def _other_mean(cell: Measured, which: str, metric: str) -> float | None:
-    """Return the mean over the seeds of one of the ``OTHER_SCORES``."""
-    scores = [record[which] for record in cell.records if record.get(which)]
-    return statistics.fmean(score[metric] for score in scores) if scores else None
-
-
-def _mean_of(values: Sequence[float | None], show: Callable[[float], str]) -> list[str]:
-    """Return the mean over several data sets, or that one of them is missing; nothing of a single one."""
-    there = [value for value in values if value is not None]
-    mean = show(statistics.fmean(there)) if len(there) == len(values) else NOTHING
-    return [mean] if len(values) > 1 else []
-
-
-def signed(value: float) -> str:
-    """Show a difference.
-
-    Examples
-    --------
-    >>> signed(1.26), signed(-0.5), signed(-0.04)
-    ('+1.3', '-0.5', '0.0')
-    """
-    return f"{value:+.1f}" if round(value, 1) else "0.0"
-
-
-def behind(summary: SuiteSummary, row: Row, metric: str) -> dict[str, float]:
-    """Return how far a row is beneath the published figures, the worst first; what rounds to nothing is not beneath."""
-    differences = {name: summary.difference(row, name, metric) for name in summary.data_sets}
-    beneath = {name: value for name, value in differences.items() if value is not None and round(value, 1) < 0}
-    return dict(sorted(beneath.items(), key=lambda item: item[1]))
-
-
-def _behind_blocks(summary: SuiteSummary) -> list[Block]:
+def _beneath_words(summary: SuiteSummary) -> str:
     """List the rows that are beneath their paper's figures, by how much, and why as far as is known."""
     items = []
     for row in summary.rows:
         parts = []
         for metric in summary.suite.metrics:
-            compared = sum(summary.difference(row, name, metric) is not None for name in summary.data_sets)
-            beneath = behind(summary, row, metric)
+            beneath, n_compared = summary.beneath(row, metric)
             if beneath:
                 by = ", ".join(f"{name} {signed(value)}" for name, value in beneath.items())
-                parts.append(f"{metric.upper()} on {len(beneath)} of {compared} ({by})")
+                parts.append(f"{metric.upper()} on {len(beneath)} of {n_compared} ({by})")
         if parts:
             why = f" Why: {row.why_behind.strip()}" if row.why_behind else " Why is not known."
             items.append(f"{row.name}: beneath the published {'; '.join(parts)}.{why}")
-    if items:
-        return [Bullets(items)]
-    return [Paragraph("No figure of ours is beneath a published one here.")]
+    return bullets(items) or "No figure of ours is beneath a published one here."
 
 
-def cost_table(summary: SuiteSummary) -> Table:
+def cost_table(summary: SuiteSummary) -> str:
     """Return backbones, seconds and memory of the measured rows, as means over data sets and seeds."""
-    rows = []
+    lines = []
     for row in summary.rows:
-        cells = [(name, summary.of(row, name)) for name in summary.data_sets if summary.of(row, name).records]
-        backbone = backbone_of(cells[0][1].records[0])
-        encoding = [summary.encode_seconds(row, name) for name, _ in cells]
-        rows.append(
-            [
-                row.name,
-                NAMES.get(backbone, backbone),
-                row.published_backbone or NOTHING,
-                _cost(cell.average("seconds") for _, cell in cells),
-                _cost(encoding),
-                _cost((cell.average("peak_memory_mb") for _, cell in cells), least=0),
-            ]
-        )
+        cells = {name: cell for name in summary.data_sets if (cell := summary.of(row, name)).records}
+        backbone = backbone_of(next(iter(cells.values())).records[0])
+        names = [row.name, NAMES.get(backbone, backbone), row.published_backbone or NOTHING]
+        costs = [
+            _cost(cell.average("seconds") for cell in cells.values()),
+            _cost(summary.encode_seconds(row, name) for name in cells),
+            _cost((cell.average("peak_memory_mb") for cell in cells.values()), least=0),
+        ]
+        lines.append([*names, *costs])
     columns = ["method", "backbone here", "published backbone", "fit, seconds", "encoding, seconds", "peak memory, MB"]
-    return Table(columns, rows, n_names=3)
+    return table(columns, lines, n_names=3)
 
 
 def _cost(values: Iterable[float | None], least: float = 100) -> str:
     """Show a mean, from ``least`` on without decimals; encoding within the fit, or not needed, has none."""
-    there = [value for value in values if value is not None]
-    if not there:
-        return NOTHING
-    mean = statistics.fmean(there)
-    return f"{mean:,.0f}" if mean >= least else f"{mean:.1f}"
+    cost = mean(values)
+    return figure(cost, 0 if cost is not None and cost >= least else 1)
 
 
 def _texts_lines(summary: SuiteSummary) -> list[str]:
@@ -231,10 +171,9 @@ def _texts_lines(summary: SuiteSummary) -> list[str]:
     for row in summary.rows:
         parts = []
         for name in summary.data_sets:
-            records = summary.of(row, name).records
-            if records:
-                whole = "all " if records[0]["cell"]["n_texts"] is None else ""
+            for record in summary.of(row, name).records[:1]:
+                whole = record["cell"]["n_texts"] is None
                 of = "" if whole else f" of {find_data_set(name).n_texts:,}"
-                parts.append(f"{name} {whole}{records[0]['n_texts']:,}{of}")
+                parts.append(f"{name} {'all ' if whole else ''}{record['n_texts']:,}{of}")
         groups.setdefault(", ".join(parts), []).append(row.name)
     return [f"Texts ({'; '.join(names)}): {texts}." for texts, names in groups.items()]

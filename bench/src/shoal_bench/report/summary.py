@@ -5,18 +5,20 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from shoal.encoder.packaged import PACKAGED
 from shoal_bench.data_sets import find_data_set
 from shoal_bench.results import OK, Record, extras_of
 from shoal_bench.suite import Row, Suite
-from shoal_bench.tiers import TIERS, Tier, find_tier
+from shoal_bench.tiers import TIERS, Tier
 
 DEFAULT_TIER = "standard"
 BUILT_IN = "builtin"
 # Representations that need nothing but the text, whose vectors are cached; the others learn from the corpus.
 FROZEN = ("transformer", *PACKAGED)
+# What the time of encoding depends on: backbone, data set, number of texts.
+Encoding: TypeAlias = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
@@ -25,34 +27,31 @@ class Measured:
 
     Attributes
     ----------
-    n_seeds : int
-        Runs that the tier asks for.
     records : tuple of dict
-        Those that went well.
+        The runs that went well.
     troubles : tuple of dict
         Those that failed, or were unavailable.
     """
 
-    n_seeds: int
     records: tuple[Record, ...] = ()
     troubles: tuple[Record, ...] = ()
 
-    def scores(self, metric: str) -> list[float]:
-        """Return a score of every run that has it."""
-        return [record["scores"][metric] for record in self.records if metric in record["scores"]]
+    def having(self, name: str) -> list[Record]:
+        """Return the records that know something."""
+        return [record for record in self.records if record.get(name)]
 
-    def mean(self, metric: str) -> float | None:
+    def mean(self, metric: str, which: str = "scores") -> float | None:
         """Return the mean score over the seeds."""
-        return _mean(self.scores(metric))
+        return mean(record[which].get(metric) for record in self.having(which))
 
     def spread(self, metric: str) -> float | None:
         """Return the sample standard deviation over the seeds, of two runs or more."""
-        scores = self.scores(metric)
+        scores = [record["scores"][metric] for record in self.records if metric in record["scores"]]
         return statistics.stdev(scores) if len(scores) > 1 else None
 
     def average(self, name: str) -> float | None:
         """Return the mean of a number that the records hold, over those that hold it."""
-        return _mean([record[name] for record in self.records if record.get(name) is not None])
+        return mean(record.get(name) for record in self.records)
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class SuiteSummary:
     suite: Suite
     tier: Tier
     measured: Mapping[tuple[str, str], Measured]
-    encoding: Mapping[tuple[str, str, int], float]
+    encoding: Mapping[Encoding, float]
 
     @property
     def data_sets(self) -> tuple[str, ...]:
@@ -97,24 +96,35 @@ class SuiteSummary:
         """The rows that have a result on every data set."""
         return [row for row in self.rows if all(self.of(row, name).records for name in self.data_sets)]
 
-    @property
-    def places(self) -> list[tuple[Row, str]]:
-        """The rows that have a result, with every data set."""
-        return [(row, name) for row in self.rows for name in self.data_sets]
-
     def of(self, row: Row, data_set: str) -> Measured:
         """Return what is known of a row on a data set."""
-        return self.measured.get((row.name, data_set), Measured(len(self.tier.seeds)))
+        return self.measured.get((row.name, data_set), Measured())
+
+    def having(self, name: str) -> list[tuple[Row, str, list[Record]]]:
+        """Return the rows and data sets whose records know something, with these records."""
+        places = [(row, data_set) for row in self.rows for data_set in self.data_sets]
+        found = [(row, data_set, self.of(row, data_set).having(name)) for row, data_set in places]
+        return [(row, data_set, records) for row, data_set, records in found if records]
 
     def difference(self, row: Row, data_set: str, metric: str) -> float | None:
         """Return ours minus the published figure."""
         ours, published = self.of(row, data_set).mean(metric), published_of(row, data_set, metric)
         return None if ours is None or published is None else ours - published
 
+    def beneath(self, row: Row, metric: str) -> tuple[dict[str, float], int]:
+        """Return how far a row is beneath the published figures, the worst first, and how many were compared.
+
+        What rounds to nothing is not beneath.
+        """
+        differences = {name: self.difference(row, name, metric) for name in self.data_sets}
+        compared = {name: value for name, value in differences.items() if value is not None}
+        ordered = sorted(compared.items(), key=lambda item: item[1])
+        return {name: value for name, value in ordered if round(value, 1) < 0}, len(compared)
+
     def encode_seconds(self, row: Row, data_set: str) -> float | None:
         """Return what encoding took for a row whose fit begins with vectors, whoever's run made them."""
         records = self.of(row, data_set).records
-        return self.encoding.get(_encoding_key(records[0])) if records and _needs_vectors(records[0]) else None
+        return self.encoding.get(_encoding_of(records[0])) if records and _needs_vectors(records[0]) else None
 
     def lacks_encoding(self, row: Row, data_set: str) -> bool:
         """Tell whether the vectors came from the cache and nobody has measured how long they take."""
@@ -125,6 +135,12 @@ class SuiteSummary:
         """Return the seconds from texts to clusters: encoding, where it was apart, and the fit."""
         fit = self.of(row, data_set).average("seconds")
         return None if fit is None else fit + (self.encode_seconds(row, data_set) or 0.0)
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean of what is there, or None of nothing."""
+    there = [value for value in values if value is not None]
+    return statistics.fmean(there) if there else None
 
 
 def published_of(row: Row, data_set: str, metric: str) -> float | None:
@@ -153,18 +169,9 @@ def _needs_vectors(record: Record) -> bool:
     return bool(record.get("starts_from_vectors", old))  # older records do not say
 
 
-def _encoding_key(record: Record) -> tuple[str, str, int]:
+def _encoding_of(record: Record) -> Encoding:
     """Return what the time of encoding depends on."""
     return backbone_of(record), record["cell"]["data_set"], record["n_texts"]
-
-
-def encoding_times(records: Iterable[Record]) -> dict[tuple[str, str, int], float]:
-    """Return the mean seconds of encoding by backbone, data set and number of texts, where they were measured."""
-    times: dict[tuple[str, str, int], list[float]] = {}
-    for record in records:
-        if "cell" in record and record.get("encode_seconds") is not None:
-            times.setdefault(_encoding_key(record), []).append(record["encode_seconds"])
-    return {key: statistics.fmean(seconds) for key, seconds in times.items()}
 
 
 def summarise(suite: Suite, known: Mapping[str, Record]) -> SuiteSummary:
@@ -182,21 +189,25 @@ def summarise(suite: Suite, known: Mapping[str, Record]) -> SuiteSummary:
     SuiteSummary
         Of the tier ``standard`` if there are no results at all.
     """
-    summaries = [_in_tier(suite, tier, known) for tier in TIERS.values()]
-    best = max(summaries, key=_extent)
-    return best if best.rows else _in_tier(suite, find_tier(DEFAULT_TIER), known)
+    times: dict[Encoding, list[float]] = {}
+    for record in known.values():
+        if "cell" in record and record.get("encode_seconds") is not None:
+            times.setdefault(_encoding_of(record), []).append(record["encode_seconds"])
+    encoding = {key: statistics.fmean(seconds) for key, seconds in times.items()}
+    summaries = {name: SuiteSummary(suite, tier, _cells(suite, tier, known), encoding) for name, tier in TIERS.items()}
+    best = max(summaries.values(), key=_extent)
+    return best if best.rows else summaries[DEFAULT_TIER]
 
 
 def _extent(summary: SuiteSummary) -> tuple[int, float, float]:
     """Return the number of results, for a tie the texts clustered, and then the share of the tier that is done."""
     cells = summary.measured.values()
-    results = sum(bool(cell.records) for cell in cells)
-    texts = sum(record["n_texts"] for cell in cells for record in cell.records)
-    done, wanted = sum(len(cell.records) for cell in cells), sum(cell.n_seeds for cell in cells)
-    return results, texts, done / wanted if wanted else 0.0
+    texts = [record["n_texts"] for cell in cells for record in cell.records]
+    wanted = len(cells) * len(summary.tier.seeds)
+    return sum(bool(cell.records) for cell in cells), sum(texts), len(texts) / max(wanted, 1)
 
 
-def _in_tier(suite: Suite, tier: Tier, known: Mapping[str, Record]) -> SuiteSummary:
+def _cells(suite: Suite, tier: Tier, known: Mapping[str, Record]) -> dict[tuple[str, str], Measured]:
     """Look up the cells of one tier: those it measures unasked, and any other that has a result."""
     found: dict[tuple[str, str], list[Record]] = {}
     for row, cell in suite.cells(tier):
@@ -206,15 +217,13 @@ def _in_tier(suite: Suite, tier: Tier, known: Mapping[str, Record]) -> SuiteSumm
             found.setdefault(place, []).append(record)
         elif row.runs_in(tier) and cell.data_set in suite.data_sets_in(tier):
             found.setdefault(place, [])
-    measured = {
+    return {
         place: Measured(
-            len(tier.seeds),
             tuple(record for record in records if record["status"] == OK),
             tuple(record for record in records if record["status"] != OK),
         )
         for place, records in found.items()
     }
-    return SuiteSummary(suite, tier, measured, encoding_times(known.values()))
 
 
 def path_through(trace: Sequence[Mapping[str, Any]], name: str) -> list[tuple[int, float]]:
@@ -233,8 +242,3 @@ def path_through(trace: Sequence[Mapping[str, Any]], name: str) -> list[tuple[in
         if evaluation.get(name) is not None:
             path.append((before + latest, float(evaluation[name])))
     return path
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    """Return the mean, or None of nothing."""
-    return statistics.fmean(values) if values else None

@@ -5,52 +5,13 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 # What an exponent is fitted to, wherever the records have it.
 GROWING = ("seconds", "encode_seconds", "other_seconds", "peak_memory_mb", "added_memory_mb")
 
 
-@dataclass(frozen=True)
-class Turns:
-    """Times of something and of its reference, taken in turns.
-
-    Attributes
-    ----------
-    seconds, reference_seconds : tuple of float
-        The times, turn by turn.
-
-    Examples
-    --------
-    >>> Turns((1.0, 2.0, 1.0), (2.0, 6.0, 1.0)).ratio
-    2.0
-    """
-
-    seconds: tuple[float, ...]
-    reference_seconds: tuple[float, ...]
-
-    @property
-    def ratios(self) -> list[float]:
-        """How many times as fast as the reference, turn by turn."""
-        return [theirs / own for own, theirs in zip(self.seconds, self.reference_seconds, strict=True)]
-
-    @property
-    def ratio(self) -> float:
-        """The median of the ratios."""
-        return statistics.median(self.ratios)
-
-    def as_facts(self) -> dict[str, Any]:
-        """Return what a record says of them: the ratio, each turn's, and the median times."""
-        return {
-            "ratio": self.ratio,
-            "ratios": self.ratios,
-            "seconds": statistics.median(self.seconds),
-            "reference_seconds": statistics.median(self.reference_seconds),
-        }
-
-
-def in_turns(ours: Callable[[], float], reference: Callable[[], float], repeats: int) -> Turns:
+def in_turns(ours: Callable[[], float], reference: Callable[[], float], repeats: int) -> dict[str, Any]:
     """Time two things in turns: ours, the reference, ours, the reference, and so on.
 
     Parameters
@@ -62,15 +23,19 @@ def in_turns(ours: Callable[[], float], reference: Callable[[], float], repeats:
 
     Returns
     -------
-    Turns
+    dict
+        What a record says of them: ``ratios``, how many times as fast as the reference, turn by turn; ``ratio``, the
+        median of these; ``seconds`` and ``reference_seconds``, the median times.
 
     Examples
     --------
-    >>> in_turns(lambda: 1.0, lambda: 3.0, repeats=2).ratios
-    [3.0, 3.0]
+    >>> in_turns(lambda: 1.0, lambda: 3.0, repeats=2)
+    {'ratio': 3.0, 'ratios': [3.0, 3.0], 'seconds': 1.0, 'reference_seconds': 3.0}
     """
     pairs = [(ours(), reference()) for _ in range(repeats)]
-    return Turns(tuple(own for own, _ in pairs), tuple(theirs for _, theirs in pairs))
+    ratios = [theirs / own for own, theirs in pairs]
+    own, theirs = (statistics.median(times) for times in zip(*pairs, strict=True))
+    return {"ratio": statistics.median(ratios), "ratios": ratios, "seconds": own, "reference_seconds": theirs}
 
 
 def growth_exponent(sizes: Sequence[float], values: Sequence[float | None]) -> float | None:

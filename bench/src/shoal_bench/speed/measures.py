@@ -9,17 +9,19 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal import load
+from shoal.cache import cache_folder
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.environment import machine, peak_memory_mb, versions
 from shoal.methods import find_method
 from shoal.methods.base import TextClusterer
 from shoal_bench.private_cache import private_cache
-from shoal_bench.results import OK, SCHEMA, Record, attempted, now
+from shoal_bench.results import Record, attempted, new_record
 from shoal_bench.speed.figures import in_turns
 from shoal_bench.speed.plain_loop import PlainLoop, TrainerLoop
 from shoal_bench.speed.plan import KIND, SpeedRequest
@@ -32,7 +34,6 @@ WARM_UP_TEXTS = 64
 MODEL_TEXTS = 1_000
 
 Facts = dict[str, Any]
-Prepared = Callable[[SpeedRequest, Sequence[str]], contextlib.AbstractContextManager[Callable[[], Any]]]
 
 
 def take(request: SpeedRequest) -> Record:
@@ -48,102 +49,77 @@ def take(request: SpeedRequest) -> Record:
     dict
         One line of the results.
     """
-    record = blank_record(request)
-    facts = attempted(lambda: _taken(request))
-    return {**record, "peak_memory_mb": peak_memory_mb(), **facts}
 
+    def taken() -> Facts:
+        source = read_texts(request.texts)
+        texts = varied_texts(source, request.n_texts)
+        with private_cache(request.backbone):
+            return {"repeated_texts": request.n_texts > len(source), **TAKERS[request.measure](request, texts)}
 
-def _taken(request: SpeedRequest) -> Facts:
-    """Make the texts and take the measure."""
-    source = read_texts(request.texts)
-    texts = varied_texts(source, request.n_texts)
-    with private_cache(request.backbone):
-        return {"repeated_texts": request.n_texts > len(source), **TAKERS[request.measure](request, texts)}
-
-
-def blank_record(request: SpeedRequest) -> Record:
-    """Return what is known of a measure before it is taken."""
-    return speed_record(request.key, request.as_facts())
+    facts = attempted(taken)
+    return {**speed_record(request.key, request.as_facts()), "peak_memory_mb": peak_memory_mb(), **facts}
 
 
 def speed_record(key: str, facts: Facts) -> Record:
     """Return a record of the speed suite: some facts, and where and when they were found."""
-    return {
-        "schema": SCHEMA,
-        "kind": KIND,
-        "key": key,
-        **facts,
-        "status": OK,
-        "reason": "",
-        "versions": versions(),
-        "machine": machine(),
-        "when": now(),
-    }
+    return new_record(key, kind=KIND, **facts, versions=versions(), machine=machine())
 
 
 def _take_encode(request: SpeedRequest, texts: Sequence[str]) -> Facts:
     """Encode beside SentenceTransformer: the same weights, threads and texts."""
-    ours = TransformerEncoder.load(request.backbone, max_length=MAX_LENGTH)
-    theirs = _sentence_transformer(ours)
-    their_encode = partial(theirs.encode, show_progress_bar=False)
-    head = texts[:WARM_UP_TEXTS]
-    difference = np.abs(ours.encode(head) - their_encode(head)).max()
-    turns = in_turns(partial(_seconds, ours.encode, texts), partial(_seconds, their_encode, texts), request.repeats)
-    return {**turns.as_facts(), "reference": "SentenceTransformer.encode", "largest_difference": float(difference)}
-
-
-def _sentence_transformer(encoder: TransformerEncoder) -> Any:
-    """Open the encoder's own weights in sentence-transformers."""
     from sentence_transformers import SentenceTransformer
 
+    ours = TransformerEncoder.load(request.backbone, max_length=MAX_LENGTH)
     with tempfile.TemporaryDirectory() as folder:
-        encoder.save(Path(folder))
-        return SentenceTransformer(folder, device="cpu")
+        ours.save(Path(folder))
+        their_encode = partial(SentenceTransformer(folder, device="cpu").encode, show_progress_bar=False)
+    head = texts[:WARM_UP_TEXTS]
+    difference = np.abs(ours.encode(head) - their_encode(head)).max()
+    facts = in_turns(partial(_seconds, ours.encode, texts), partial(_seconds, their_encode, texts), request.repeats)
+    return {**facts, "reference": "SentenceTransformer.encode", "largest_difference": float(difference)}
 
 
-def _take_train_step(request: SpeedRequest, texts: Sequence[str], trainable_layers: int | None = None) -> Facts:
+def _take_train_step(request: SpeedRequest, texts: Sequence[str]) -> Facts:
     """Train beside the plain loop; frozen layers are computed before the clock starts."""
     batch_size, steps = request.batch_size or len(texts), request.steps or 1
-    ours = TrainerLoop(texts, batch_size, request.backbone, trainable_layers)
+    layers = 2 if request.measure == "train-step-last-two" else None
+    ours = TrainerLoop(texts, batch_size, request.backbone, layers)
     plain = PlainLoop(texts, batch_size, request.backbone)
     ours.seconds(1)
     plain.seconds(1)
-    turns = in_turns(partial(ours.seconds, steps), partial(plain.seconds, steps), request.repeats)
-    return {
-        **turns.as_facts(),
-        "reference": "plain loop, everything padded and trained",
-        "padding": ours.padding,
-        "reference_padding": plain.padding,
-    }
+    facts = in_turns(partial(ours.seconds, steps), partial(plain.seconds, steps), request.repeats)
+    reference = "plain loop, everything padded and trained"
+    return {**facts, "reference": reference, "padding": ours.padding, "reference_padding": plain.padding}
 
 
-@contextlib.contextmanager
-def _fit(request: SpeedRequest, texts: Sequence[str]) -> Iterator[Callable[[], Any]]:
-    """Give the work of a fit, from texts to named clusters."""
+def _fit(request: SpeedRequest, texts: Sequence[str]) -> Callable[[], Any]:
+    """Return the work of a fit, from texts to named clusters."""
     _fitted(request, texts[:WARM_UP_TEXTS])
-    yield partial(_fitted, request, texts)
+    return partial(_fitted, request, texts)
 
 
-@contextlib.contextmanager
-def _predict(request: SpeedRequest, texts: Sequence[str]) -> Iterator[Callable[[], Any]]:
-    """Give the work of loading a saved model, which was fitted on few texts, and predicting."""
-    with tempfile.TemporaryDirectory() as folder:
-        _fitted(request, texts[:MODEL_TEXTS]).save(Path(folder) / "model")
-        yield lambda: load(Path(folder) / "model").predict(texts)
+def _predict(request: SpeedRequest, texts: Sequence[str]) -> Callable[[], Any]:
+    """Return the work of loading a saved model, which was fitted on few texts, and predicting."""
+    folder = cache_folder() / "model"  # which is this measure's own
+    _fitted(request, texts[:MODEL_TEXTS]).save(folder)
+    return lambda: load(folder).predict(texts)
 
 
-def _take_ratio(request: SpeedRequest, texts: Sequence[str], prepared: Prepared) -> Facts:
+def _take_ratio(request: SpeedRequest, texts: Sequence[str]) -> Facts:
     """Do some work beside encoding alone; both load the backbone and find no vectors in the cache."""
-    with prepared(request, texts) as work:
-        ours, encoding = (partial(_cold_seconds, request, each) for each in (work, partial(_encoded, request, texts)))
-        turns = in_turns(ours, encoding, request.repeats)
-    return {**turns.as_facts(), "reference": "load the backbone and encode"}
+    max_length = find_method(request.method or "").defaults().get("max_length", MAX_LENGTH)  # all that the method reads
+
+    def encode() -> NDArray[np.float32]:
+        return TransformerEncoder.load(request.backbone, max_length=max_length).encode(texts)
+
+    work = WORKS[request.measure](request, texts)
+    ours, encoding = (partial(_cold_seconds, request, each) for each in (work, encode))
+    return {**in_turns(ours, encoding, request.repeats), "reference": "load the backbone and encode"}
 
 
-def _take_growth(request: SpeedRequest, texts: Sequence[str], prepared: Prepared) -> Facts:
+def _take_growth(request: SpeedRequest, texts: Sequence[str]) -> Facts:
     """Do some work, encoding and the rest apart."""
-    with prepared(request, texts) as work:
-        return _growth(request, work)
+    return _growth(request, WORKS[request.measure.removeprefix("growth-")](request, texts))
 
 
 def _take_growth_cluster(request: SpeedRequest, texts: Sequence[str]) -> Facts:
@@ -151,13 +127,10 @@ def _take_growth_cluster(request: SpeedRequest, texts: Sequence[str]) -> Facts:
     head = texts[:MODEL_TEXTS]
     encoder = TransformerEncoder.load(request.backbone, max_length=MAX_LENGTH)
     encoder.encode(head[:WARM_UP_TEXTS])
-    started = time.perf_counter()
-    encoded = encoder.encode(head)
-    a_text = (time.perf_counter() - started) / len(head)
-    vectors = varied_vectors(encoded, request.n_texts)
+    estimated = _seconds(encoder.encode, head) / len(head) * request.n_texts
+    vectors = varied_vectors(encoder.encode(head), request.n_texts)
     _model(request, WARM_UP_TEXTS).fit(vectors[:WARM_UP_TEXTS])
     facts = _growth(request, lambda: _model(request, len(vectors)).fit(vectors))
-    estimated = a_text * request.n_texts
     return {
         **facts,
         "repeated_texts": request.n_texts > len(head),
@@ -201,11 +174,8 @@ def _encoding_clock() -> Iterator[list[float]]:
         spent.append(time.perf_counter() - started)
         return vectors
 
-    TransformerEncoder.encode = clocked  # type: ignore[method-assign]
-    try:
+    with patch.object(TransformerEncoder, "encode", clocked):
         yield spent
-    finally:
-        TransformerEncoder.encode = encode  # type: ignore[method-assign]
 
 
 def _cold_seconds(request: SpeedRequest, work: Callable[[], Any]) -> float:
@@ -233,20 +203,11 @@ def _fitted(request: SpeedRequest, texts: Sequence[str]) -> TextClusterer:
     return _model(request, len(texts)).fit(list(texts))
 
 
-def _encoded(request: SpeedRequest, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Load the backbone and encode, as much of a text as the method reads."""
-    max_length = find_method(request.method or "").defaults().get("max_length", MAX_LENGTH)
-    return TransformerEncoder.load(request.backbone, max_length=max_length).encode(texts)
-
-
+WORKS = {"fit": _fit, "predict": _predict}
 TAKERS: dict[str, Callable[[SpeedRequest, Sequence[str]], Facts]] = {
-    "encode-titles": _take_encode,
-    "encode-sentences": _take_encode,
-    "train-step": _take_train_step,
-    "train-step-last-two": partial(_take_train_step, trainable_layers=2),
-    "fit": partial(_take_ratio, prepared=_fit),
-    "predict": partial(_take_ratio, prepared=_predict),
-    "growth-fit": partial(_take_growth, prepared=_fit),
+    **dict.fromkeys(("encode-titles", "encode-sentences"), _take_encode),
+    **dict.fromkeys(("train-step", "train-step-last-two"), _take_train_step),
+    **dict.fromkeys(("fit", "predict"), _take_ratio),
+    **dict.fromkeys(("growth-fit", "growth-predict"), _take_growth),
     "growth-cluster": _take_growth_cluster,
-    "growth-predict": partial(_take_growth, prepared=_predict),
 }

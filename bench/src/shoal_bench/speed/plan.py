@@ -12,6 +12,7 @@ from shoal.errors import ParameterError
 from shoal.methods import find_method
 from shoal_bench.results import key_of
 from shoal_bench.speed.texts import source_of
+from shoal_bench.tiers import SpeedTier
 
 KIND = "speed"
 RATIOS = {
@@ -30,90 +31,7 @@ GROWTHS = {
 MEASURES = {**RATIOS, **GROWTHS}
 # Up to this size a growth is timed three times; a larger one is long enough to be steady.
 REPEATED_SIZE = 3_000
-
-
-@dataclass(frozen=True)
-class SpeedTier:
-    """How much is measured.
-
-    Attributes
-    ----------
-    n_texts, repeats : int
-        Texts of a ratio, and its turns.
-    batch_size, steps : int
-        Texts of a training step, and steps of a turn.
-    sizes : tuple of int
-        Numbers of texts at which growth is measured.
-    """
-
-    n_texts: int
-    repeats: int
-    batch_size: int
-    steps: int
-    sizes: tuple[int, ...]
-
-    def resized(self, n_texts: int | None = None, sizes: Sequence[int] = ()) -> SpeedTier:
-        """Return it with other numbers of texts, where they are given."""
-        least = min([self.n_texts if n_texts is None else n_texts, *sizes])
-        if least < 2:
-            raise ParameterError(f"{least} texts are too few to measure; pass 2 or more.")
-        resized = replace(self, sizes=tuple(sorted(set(sizes or self.sizes))))
-        if n_texts is None:
-            return resized
-        return replace(resized, n_texts=n_texts, batch_size=min(self.batch_size, n_texts))
-
-
-SPEED_TIERS = {
-    "quick": SpeedTier(1_000, 3, 100, 1, (1_000, 3_000)),
-    "standard": SpeedTier(4_000, 5, 400, 1, (1_000, 3_000, 10_000, 30_000)),
-    "paper": SpeedTier(10_000, 5, 400, 3, (1_000, 3_000, 10_000, 30_000, 100_000, 200_000)),
-}
-
-
-def find_speed_tier(name: str) -> SpeedTier:
-    """Return the tier called ``name``.
-
-    Examples
-    --------
-    >>> find_speed_tier("quick").sizes
-    (1000, 3000)
-    """
-    if name not in SPEED_TIERS:
-        raise ParameterError(f"there is no tier {name!r}; the tiers are {', '.join(SPEED_TIERS)}.")
-    return SPEED_TIERS[name]
-
-
-@dataclass(frozen=True)
-class SpeedOptions:
-    """What is wanted.
-
-    Attributes
-    ----------
-    tier : SpeedTier
-        How much.
-    threads : int
-        Threads of each process.
-    measures : sequence of str
-        Which of ``MEASURES``; all if there are none.
-    method : str, default="kmeans"
-        The method that is fitted.
-    backbone : str, default="builtin"
-        The backbone.
-    """
-
-    tier: SpeedTier
-    threads: int
-    measures: Sequence[str] = ()
-    method: str = "kmeans"
-    backbone: str = "builtin"
-
-    def __post_init__(self) -> None:
-        unknown = [name for name in self.measures if name not in MEASURES]
-        if unknown:
-            raise ParameterError(f"there is no measure {unknown[0]!r}; the measures are {', '.join(MEASURES)}.")
-        if self.threads < 1:
-            raise ParameterError(f"threads={self.threads} but the least is 1; pass threads >= 1.")
-        find_method(self.method)
+LEAST_TEXTS = 2
 
 
 @dataclass(frozen=True)
@@ -167,15 +85,34 @@ class SpeedRequest:
         return {**asdict(self), "backbone": Path(self.backbone).name}
 
 
-def requests_for(options: SpeedOptions) -> list[SpeedRequest]:
+def planned(
+    tier: SpeedTier,
+    threads: int,
+    *,
+    measures: Sequence[str] = (),
+    method: str = "kmeans",
+    backbone: str = "builtin",
+    n_texts: int | None = None,
+    sizes: Sequence[int] = (),
+) -> list[SpeedRequest]:
     """List what is to be measured: ratios first, then growth from small to large.
 
     A method that trains its encoder cannot start from vectors; ``growth-cluster`` is omitted for it.
 
     Parameters
     ----------
-    options : SpeedOptions
-        What is wanted.
+    tier : SpeedTier
+        How much.
+    threads : int
+        Threads of each process.
+    measures : sequence of str
+        Which of ``MEASURES``; all if there are none.
+    method, backbone : str
+        What is fitted, and with which encoder.
+    n_texts : int, optional
+        Texts of a ratio, instead of the tier's.
+    sizes : sequence of int
+        Sizes of the growth, instead of the tier's.
 
     Returns
     -------
@@ -183,26 +120,33 @@ def requests_for(options: SpeedOptions) -> list[SpeedRequest]:
 
     Examples
     --------
-    >>> options = SpeedOptions(find_speed_tier("quick"), threads=1, measures=["growth-fit", "fit"])
-    >>> [request.title for request in requests_for(options)]
+    >>> from shoal_bench.tiers import find_tier
+    >>> [request.title for request in planned(find_tier("quick").speed, threads=1, measures=["growth-fit", "fit"])]
     ['fit · 1,000 texts', 'growth-fit · 1,000 texts', 'growth-fit · 3,000 texts']
     """
-    tier, threads, backbone = options.tier, options.threads, options.backbone
-    titles, sentences = source_of("titles"), source_of("sentences")
-    requests = []
-    for measure in RATIOS:
-        texts = sentences if measure == "encode-sentences" else titles
-        request = SpeedRequest(measure, tier.n_texts, texts, tier.repeats, threads, backbone)
-        if measure in ("fit", "predict"):
-            request = replace(request, method=options.method)
-        elif measure.startswith("train-step"):
-            n_texts = tier.batch_size * tier.steps
-            request = replace(request, n_texts=n_texts, batch_size=tier.batch_size, steps=tier.steps)
-        requests.append(request)
-    takes_vectors = "representation" in find_method(options.method).defaults()
-    for size in tier.sizes:
-        repeats = 3 if size <= REPEATED_SIZE else 1
-        for measure in GROWTHS:
-            if takes_vectors or measure != "growth-cluster":
-                requests.append(SpeedRequest(measure, size, titles, repeats, threads, backbone, options.method))
-    return [request for request in requests if request.measure in (options.measures or MEASURES)]
+    unknown = [name for name in measures if name not in MEASURES]
+    if unknown:
+        raise ParameterError(f"there is no measure {unknown[0]!r}; the measures are {', '.join(MEASURES)}.")
+    if threads < 1:
+        raise ParameterError(f"threads={threads} but the least is 1; pass threads >= 1.")
+    least = min([tier.n_texts if n_texts is None else n_texts, *sizes])
+    if least < LEAST_TEXTS:
+        raise ParameterError(f"{least} texts are too few to measure; pass {LEAST_TEXTS} or more.")
+    takes_vectors = "representation" in find_method(method).defaults()
+    whole = n_texts or tier.n_texts
+    titles = SpeedRequest("", whole, source_of("titles"), tier.repeats, threads, backbone)
+    fitted = replace(titles, method=method)
+    batch_size = min(tier.batch_size, whole)
+    trained = replace(titles, n_texts=batch_size * tier.steps, batch_size=batch_size, steps=tier.steps)
+    kinds = {
+        **dict.fromkeys(RATIOS, titles),
+        "encode-sentences": replace(titles, texts=source_of("sentences")),
+        **dict.fromkeys(("train-step", "train-step-last-two"), trained),
+        **dict.fromkeys(("fit", "predict"), fitted),
+    }
+    requests = [replace(request, measure=measure) for measure, request in kinds.items()]
+    for size in sorted(set(sizes or tier.sizes)):
+        sized = replace(fitted, n_texts=size, repeats=3 if size <= REPEATED_SIZE else 1)
+        growths = [measure for measure in GROWTHS if takes_vectors or measure != "growth-cluster"]
+        requests += [replace(sized, measure=measure) for measure in growths]
+    return [request for request in requests if request.measure in (measures or MEASURES)]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field
-from functools import partial
+from dataclasses import asdict
 
 from filelock import FileLock, Timeout
 
@@ -18,89 +17,57 @@ from shoal.progress import progress
 from shoal_bench.child import child_environment, record_of
 from shoal_bench.results import FAILED, OK, Record, Results, key_of
 from shoal_bench.speed.figures import exponents
-from shoal_bench.speed.measures import blank_record, speed_record
-from shoal_bench.speed.plan import GROWTHS, SpeedOptions, SpeedRequest, requests_for
+from shoal_bench.speed.measures import speed_record
+from shoal_bench.speed.plan import GROWTHS, SpeedRequest
 
 _MODULE = "shoal_bench.speed"
 
 
-@dataclass
-class SpeedSummary:
-    """What a run did.
-
-    Attributes
-    ----------
-    wanted, already : int
-        How many measures were asked for, and how many of them the results had.
-    records : list of dict
-        Every record that was asked for, old or new, exponents included.
-    """
-
-    wanted: int
-    already: int
-    records: list[Record] = field(default_factory=list)
-
-    def count(self, status: str) -> int:
-        """Return how many of the records have this status."""
-        return sum(record["status"] == status for record in self.records)
-
-
-def missing(options: SpeedOptions, results: Results, again: bool = False) -> list[SpeedRequest]:
-    """Return the measures that the results do not have; with ``again`` all that are asked for."""
+def missing(requests: Sequence[SpeedRequest], results: Results) -> list[SpeedRequest]:
+    """Return the measures that the results do not have."""
     known = results.by_key()
-    return [
-        request
-        for request in requests_for(options)
-        if again or known.get(request.key, {"status": FAILED})["status"] != OK
-    ]
+    return [request for request in requests if known.get(request.key, {"status": FAILED})["status"] != OK]
 
 
-def run_speed(
-    options: SpeedOptions, results: Results, *, again: bool = False, say: Callable[[str], None] = lambda line: None
-) -> SpeedSummary:
+def run_speed(requests: Sequence[SpeedRequest], results: Results, *, again: bool = False) -> tuple[list[Record], int]:
     """Take the measures that the results do not have yet, then fit the exponents of growth.
 
     One run of the suite at a time: a second one waits for the first, for they would slow each other down.
 
     Parameters
     ----------
-    options : SpeedOptions
+    requests : sequence of SpeedRequest
         What is wanted.
     results : Results
         What is there, and where records go.
     again : bool, default=False
         Take measures that are there already once more.
-    say : callable
-        Gets a line for people now and then.
 
     Returns
     -------
-    SpeedSummary
+    records : list of dict
+        Every record that was asked for, old or new, exponents included.
+    n_taken : int
+        How many measures the results did not have.
     """
-    with _alone(say):
-        wanted = requests_for(options)
-        waiting = missing(options, results, again)
-        summary = SpeedSummary(len(wanted), len(wanted) - len(waiting))
-        healed = results.prepare() if waiting else ""
-        if healed:
-            say(healed)
+    with _alone(results.say):
+        waiting = requests if again else missing(requests, results)
+        if waiting:
+            results.prepare()
         with progress("Speed", len(waiting), unit="measures") as bar:
             for request in waiting:
                 bar.advance(0, request.title)
                 record = _measured(request)
-                healed = results.append(record)
-                say(f"{request.title}: {told(record)}")
-                if healed:
-                    say(healed)
+                results.append(record)
+                results.say(f"{request.title}: {told(record)}")
                 bar.advance(1, request.title)
         known = results.by_key()
-        summary.records = [known[request.key] for request in wanted if request.key in known]
-        for growth in _growths(wanted, known):
+        growths = _growths(requests, known)
+        for growth in growths:
             if known.get(growth["key"], {}).get("exponent") != growth["exponent"]:
                 results.append(growth)
-                say(f"{growth['measure']}: {told(growth)}")
-            summary.records.append(growth)
-    return summary
+                results.say(f"{growth['measure']}: {told(growth)}")
+    return [*(known[request.key] for request in requests if request.key in known), *growths], len(waiting)
 
 
 def _alone(say: Callable[[str], None]) -> AbstractContextManager[object]:
@@ -124,22 +91,23 @@ def _measured(request: SpeedRequest) -> Record:
         capture_output=True,
         check=False,
     )
-    return record_of(ended.returncode, ended.stdout, ended.stderr, partial(blank_record, request))
+    return record_of(
+        ended.returncode, ended.stdout, ended.stderr, lambda: speed_record(request.key, request.as_facts())
+    )
 
 
-def _growths(wanted: list[SpeedRequest], known: dict[str, Record]) -> list[Record]:
+def _growths(requests: Sequence[SpeedRequest], known: dict[str, Record]) -> list[Record]:
     """Return a record with the exponents for each measure of growth that has two sizes or more."""
+    good = [known[request.key] for request in requests if known.get(request.key, {}).get("status") == OK]
     growths = []
     for measure in GROWTHS:
-        requests = [request for request in wanted if request.measure == measure]
-        found = [known[request.key] for request in requests if known.get(request.key, {}).get("status") == OK]
-        if len(found) < 2:
-            continue
-        shared = {name: found[0][name] for name in ("texts", "threads", "backbone", "method")}
-        sizes = [record["n_texts"] for record in found]
-        identity = {"measure": f"{measure}-exponent", **shared, "sizes": sizes}
-        facts = {**identity, "n_texts": max(sizes), "exponent": exponents(found)}
-        growths.append(speed_record(key_of({**identity, "version": __version__}), facts))
+        found = [record for record in good if record["measure"] == measure]
+        if len(found) > 1:
+            shared = {name: found[0][name] for name in ("texts", "threads", "backbone", "method")}
+            sizes = [record["n_texts"] for record in found]
+            identity = {"measure": f"{measure}-exponent", **shared, "sizes": sizes}
+            facts = {**identity, "n_texts": max(sizes), "exponent": exponents(found)}
+            growths.append(speed_record(key_of({**identity, "version": __version__}), facts))
     return growths
 
 
