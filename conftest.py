@@ -33,10 +33,15 @@ def pytest_collection_finish():
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the doctests that take long ``slow``: a docstring cannot do so itself."""
+    """Mark the doctests that take long ``slow``, which a docstring cannot do itself, and put the slow tests first.
+
+    What is left at the end is then quick, so that no worker waits for another. Those with UMAP begin: next to each
+    other they are run by one worker, and only that one waits for UMAP's compiler.
+    """
     for item in items:
         if isinstance(item, DoctestItem) and _takes_long(item):
             item.add_marker("slow")
+    items.sort(key=lambda item: (item.get_closest_marker("slow") is None, "umap" not in item.name))
 
 
 def _takes_long(item: DoctestItem) -> bool:
