@@ -312,7 +312,7 @@ class TestCorpus:
 
     def test_reserved_columns_are_carried_under_another_name(self):
         columns = {"text": ["a"], "input_cluster": [0]} | {name: [1] for name in RESERVED}
-        carried = Corpus.of(columns).carried()
+        carried = Corpus.of(columns).input_columns()
         assert not set(carried.columns) & set(RESERVED)
         assert carried.columns[:3] == ["text", "input_cluster", "input_cluster_2"]
         assert carried["input_cluster"].to_list() == [0]
@@ -320,7 +320,7 @@ class TestCorpus:
 
     def test_carried_columns_can_be_written_as_csv(self):
         frame = pl.DataFrame({"text": ["a"], "tags": [["x", "é"]], "who": [{"n": 1}], "raw": [b"b"], "n": [1]})
-        carried = Corpus.of(frame).carried()
+        carried = Corpus.of(frame).input_columns()
         assert carried.rows() == [("a", '["x", "é"]', '{"n": 1}', "b", 1)]
         assert carried.write_csv().startswith("text,tags,who,raw,n\n")
 

@@ -95,7 +95,7 @@ class TestReadingBack:
 
     def test_a_corpus_of_any_columns_can_be_carried_into_a_csv(self, tmp_path):
         corpus = Corpus.of({"text": ["a"], "cluster": [3], "took": [datetime.timedelta(1)], "words": [["b"]]})
-        write_table(corpus.carried(), tmp_path / "a.csv")
+        write_table(corpus.input_columns(), tmp_path / "a.csv")
         assert read_table(tmp_path / "a.csv")[0].rows() == [("a", "3", "1 day, 0:00:00", '["b"]')]
 
 

@@ -49,7 +49,7 @@ def results(tmp_path) -> Results:
 def made_up(request: SpeedRequest) -> dict:
     """A record as if it had been measured: time in proportion to the texts, memory to their root."""
     facts = {"ratio": 2.0, "reference": "made up", "seconds": request.n_texts / 10, "encode_seconds": None}
-    return {**measures.speed_record(request.key, request.as_facts()), **facts, "peak_memory_mb": request.n_texts**0.5}
+    return {**measures.speed_record(request.key, request.as_dict()), **facts, "peak_memory_mb": request.n_texts**0.5}
 
 
 # --- arithmetic
@@ -181,7 +181,7 @@ def test_a_key_depends_on_threads_method_and_version_but_not_on_the_backbones_fo
     ]
     assert len({request.key, *(other.key for other in others)}) == 5
     assert replace(request, backbone="/there/model").key == request.key
-    assert "/here" not in json.dumps(measures.speed_record(request.key, request.as_facts()))
+    assert "/here" not in json.dumps(measures.speed_record(request.key, request.as_dict()))
     before = request.key
     monkeypatch.setattr("shoal_bench.speed.plan.__version__", "99")
     assert request.key != before

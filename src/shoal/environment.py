@@ -12,6 +12,7 @@ from typing import Any
 from shoal._version import __version__
 
 PACKAGES = ("numpy", "torch", "transformers", "scikit-learn")
+MORE_PACKAGES = ("scipy", "tokenizers", "safetensors", "polars")  # noted in run folders too
 
 
 def versions() -> dict[str, str]:
@@ -24,6 +25,17 @@ def versions() -> dict[str, str]:
     """
     packages = {name: version(name) for name in PACKAGES}
     return {"shoal": __version__, **packages, "python": platform.python_version()}
+
+
+def run_environment() -> dict[str, Any]:
+    """Return the versions and the facts about the machine that ``run.json`` notes."""
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: version(name) for name in (*PACKAGES, *MORE_PACKAGES)},
+        "threads": threads(),
+        "cpu_count": os.cpu_count(),
+    }
 
 
 def machine() -> dict[str, Any]:

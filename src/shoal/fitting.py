@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
 import shutil
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +19,7 @@ from shoal._version import __version__
 from shoal.cache import write_atomically
 from shoal.clustering import Cluster
 from shoal.corpus import Corpus, require_column, strings_of
-from shoal.environment import peak_memory_mb
+from shoal.environment import peak_memory_mb, run_environment
 from shoal.errors import DataError, ParameterError, RunFolderError
 from shoal.methods import DEFAULT, build_method
 from shoal.methods.base import TextClusterer
@@ -31,7 +28,6 @@ from shoal.metrics import scores
 from shoal.run_folder import RunFolder, free_path, partial_path, writing
 from shoal.training import StageSnapshots
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers", "safetensors", "polars")
 _KEPT_INPUT = "input.parquet"  # kept if the source cannot be read again
 
 
@@ -236,7 +232,7 @@ def _labelled(corpus: Corpus) -> Labelled | None:
 def _write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Corpus, result: FitResult) -> None:
     """Write the files of a finished run, and nothing else."""
     model.save(folder.model)
-    table = pl.concat([corpus.carried(), model.clustering_.frame()], how="horizontal")
+    table = pl.concat([corpus.input_columns(), model.clustering_.frame()], how="horizontal")
     table.write_parquet(folder.assignments)
     table.write_csv(folder.assignments.with_suffix(".csv"))
     clusters = [cluster.as_json() for cluster in model.clusters_]
@@ -262,21 +258,8 @@ def _write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Cor
                 "label_column": corpus.label_column,
                 **result.notes,
             },
-            "environment": environment(),
+            "environment": run_environment(),
             "stages": [row for row in model.history_ if row.get("event") != "step"],
             "outcome": result.outcome,
         }
     )
-
-
-def environment() -> dict[str, Any]:
-    """Return the versions and the facts about the machine that a result may depend on."""
-    import torch
-
-    return {
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "packages": {name: version(name) for name in PACKAGES},
-        "threads": torch.get_num_threads(),
-        "cpu_count": os.cpu_count(),
-    }

@@ -41,10 +41,10 @@ def test_state_goes_through_safetensors(cloud, reborn):
 
 
 def test_too_many_texts_are_refused(cloud, monkeypatch):
-    monkeypatch.setattr(linkage_module, "MOST_TEXTS", 199)
+    monkeypatch.setattr(linkage_module, "MAX_TEXTS", 199)
     with pytest.raises(DataError, match=r"with 200 texts .* the limit is 199: pass clusterer='spherical-kmeans'"):
         fit_linkage(cloud, 5)
-    monkeypatch.setattr(linkage_module, "MOST_TEXTS", 200)
+    monkeypatch.setattr(linkage_module, "MAX_TEXTS", 200)
     assert len(fit_linkage(cloud, 5).centers) == 5
 
 

@@ -114,7 +114,7 @@ def test_a_word_cut_in_two_by_the_head_lies_outside_the_window():
     backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, unk_token="[UNK]")
     room = 40
-    limit = (room + tokens_module.UNSURE_TOKENS) * tokens_module.CHARACTERS_PER_TOKEN
+    limit = (room + tokens_module.UNTRUSTED_TOKENS) * tokens_module.CHARACTERS_PER_TOKEN
     for known in range(20, 80, 5):
         start = "a " * known
         blank = " " * (limit - len(start) - 100)

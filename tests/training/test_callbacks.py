@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from shoal.errors import MissingExtraError, ParameterError
-from shoal.training import EarlyStopping, MLflow, TensorBoard, make_writer
+from shoal.training import EarlyStopping, MLflow, TensorBoard, make_logger
 
 STEP = {"event": "step", "stage": "joint", "step": 3, "epoch": 1, "total": 2.5, "texts": 8, "lost": None}
 
@@ -31,18 +31,18 @@ def test_writers_without_their_package_name_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     monkeypatch.setitem(sys.modules, "mlflow", None)
     with pytest.raises(MissingExtraError, match=r"shoal\[tensorboard\]"):
-        make_writer("tensorboard")
+        make_logger("tensorboard")
     with pytest.raises(MissingExtraError, match=r"shoal\[mlflow\]"):
-        make_writer("mlflow")
+        make_logger("mlflow")
     with pytest.raises(ParameterError, match="log_to='wandb' is unknown"):
-        make_writer("wandb")
+        make_logger("wandb")
 
 
 def test_tensorboard_gets_every_figure(tmp_path):
     """The real writer, its file read back by TensorBoard's own reader."""
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    board = make_writer(f"tensorboard:{tmp_path}")
+    board = make_logger(f"tensorboard:{tmp_path}")
     assert isinstance(board, TensorBoard)
     board.on_step(STEP)
     assert board.on_evaluation({**STEP, "step": 4, "total": 1.0}) == ""
@@ -56,7 +56,7 @@ def test_mlflow_gets_every_figure(monkeypatch):
     written = []
     module = SimpleNamespace(log_metrics=lambda figures, step: written.append((figures, step)))
     monkeypatch.setitem(sys.modules, "mlflow", module)
-    writer = make_writer("mlflow")
+    writer = make_logger("mlflow")
     assert isinstance(writer, MLflow)
     writer.on_step(STEP)
     writer.on_evaluation(STEP)

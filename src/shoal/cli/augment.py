@@ -53,7 +53,7 @@ def augment(
     maker = make_augmenter(augmenter, {"neighbour": {"texts": corpus.texts, "encode": encode}})
     pairs = augmented_pair(corpus.texts, maker, seed, AugmentCache())
     views = pl.DataFrame({"left": pairs.left, "right": pairs.right})
-    write_result(pl.concat([corpus.carried(), views], how="horizontal"), out, as_json=json)
+    write_result(pl.concat([corpus.input_columns(), views], how="horizontal"), out, as_json=json)
     left, right = pairs.left_report.unchanged, pairs.right_report.unchanged
     if json:
         counts = {"n_texts": len(corpus), "unchanged_left": left, "unchanged_right": right}

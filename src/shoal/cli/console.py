@@ -22,7 +22,7 @@ def run(app: Callable[[], Any]) -> None:
     try:
         app()
     except ShoalError as error:
-        say(str(error), alarm="Error: ")
+        say(str(error), prefix="Error: ")
         sys.exit(error.exit_code)
     except SystemExit as ending:
         if ending.code == 130:  # Ctrl-C in typer
@@ -32,19 +32,19 @@ def run(app: Callable[[], Any]) -> None:
         if os.environ.get("SHOAL_DEBUG"):
             raise
         if isinstance(error, OSError):  # a full disk, a folder without permission
-            say(str(error), alarm="Error: ")
+            say(str(error), prefix="Error: ")
             sys.exit(1)
-        say(f"{type(error).__name__}: {error}", alarm="Unexpected error: ")
+        say(f"{type(error).__name__}: {error}", prefix="Unexpected error: ")
         say("This is a bug in Shoal; please report it. SHOAL_DEBUG=1 shows where it happened.")
         sys.exit(1)
 
 
-def say(message: str, alarm: str = "") -> None:
-    """Print a message to standard error, without rich markup; ``alarm`` comes before it in red."""
+def say(message: str, prefix: str = "") -> None:
+    """Print a message to standard error, without rich markup; ``prefix`` comes before it in red."""
     from rich.console import Console
     from rich.text import Text
 
-    Console(stderr=True, soft_wrap=True, highlight=False).print(Text.assemble((alarm, "red"), message))
+    Console(stderr=True, soft_wrap=True, highlight=False).print(Text.assemble((prefix, "red"), message))
 
 
 def print_json(content: Mapping[str, Any]) -> None:

@@ -52,9 +52,8 @@ def _facts() -> dict[str, Any]:
     from shoal import __version__
     from shoal.cache import cache_folder
     from shoal.encoder.backbone import builtin_folder
-    from shoal.environment import memory_gb
+    from shoal.environment import memory_gb, run_environment
     from shoal.errors import ModelError
-    from shoal.fitting import environment
 
     try:
         builtin_folder()
@@ -64,7 +63,7 @@ def _facts() -> dict[str, Any]:
     kept = [file.stat().st_size for file in cache_folder().rglob("*") if file.is_file()]
     return {
         "shoal": __version__,
-        **environment(),
+        **run_environment(),
         "memory_gb": memory_gb(),
         "device": "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu",
         "builtin_model": model,

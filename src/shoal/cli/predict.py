@@ -43,7 +43,7 @@ def predict(
     table, _ = read_table(file, encoding=encoding, format=format)
     corpus = Corpus.of(table, text=text or _fitted_column(run, table.columns))
     found = model.predict_clustering(corpus, vectors=None if vectors is None else read_vectors(vectors))
-    write_result(pl.concat([corpus.carried(), found.frame()], how="horizontal"), out, as_json=json)
+    write_result(pl.concat([corpus.input_columns(), found.frame()], how="horizontal"), out, as_json=json)
     if json:
         summary = {
             "run": str(run),

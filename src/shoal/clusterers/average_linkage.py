@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from shoal.clusterers.linkage import MOST_TEXTS
+from shoal.clusterers.linkage import MAX_TEXTS
 from shoal.errors import ParameterError
 from shoal.vectors import BLOCK_ROWS, Vectors, cluster_means
 
@@ -24,7 +24,7 @@ GROUPING_ITERATIONS = 5
 
 
 def average_linkage_labels(
-    vectors: Vectors, n_clusters: int, max_rows: int = MOST_TEXTS, seed: int = 0
+    vectors: Vectors, n_clusters: int, max_rows: int = MAX_TEXTS, seed: int = 0
 ) -> NDArray[np.int64]:
     """Merge the two clusters with the smallest mean cosine distance until ``n_clusters`` are left.
 

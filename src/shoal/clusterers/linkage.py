@@ -14,7 +14,7 @@ from shoal.errors import DataError
 from shoal.vectors import BLOCK_ROWS, Vectors, cluster_means, squared_distances
 
 # All pairs are held in memory: eight bytes for each of n(n - 1)/2.
-MOST_TEXTS = 30_000
+MAX_TEXTS = 30_000
 LINKAGES = ("average", "ward", "complete", "single")
 
 
@@ -63,10 +63,10 @@ def fit_linkage(vectors: Vectors, n_clusters: int, *, linkage: str = "average") 
     DataError
         If there are too many vectors to hold all pairs.
     """
-    if len(vectors) > MOST_TEXTS:
+    if len(vectors) > MAX_TEXTS:
         raise DataError(
             f"clusterer='agglomerative' with {len(vectors)} texts needs all pairs in memory; "
-            f"the limit is {MOST_TEXTS}: pass clusterer='spherical-kmeans'."
+            f"the limit is {MAX_TEXTS}: pass clusterer='spherical-kmeans'."
         )
     labels = np.zeros(len(vectors), dtype=np.int64)
     if n_clusters > 1:  # scikit-learn refuses a single text, and one cluster needs no merging

@@ -230,7 +230,7 @@ class Corpus:
         """
         return hashlib.sha256("".join(text + "\0" for text in self.texts).encode("utf-8")).hexdigest()
 
-    def carried(self) -> pl.DataFrame:
+    def input_columns(self) -> pl.DataFrame:
         """Return the input as part of a result, beside the columns named in ``RESERVED``.
 
         Returns
@@ -241,7 +241,7 @@ class Corpus:
 
         Examples
         --------
-        >>> Corpus.of({"text": ["a"], "cluster": [3]}).carried().columns
+        >>> Corpus.of({"text": ["a"], "cluster": [3]}).input_columns().columns
         ['text', 'input_cluster']
         """
         kept = [name for name in self.frame.columns if name not in RESERVED]

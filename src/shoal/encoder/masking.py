@@ -76,7 +76,7 @@ class Masking:
 
 
 @dataclass(frozen=True)
-class MaskedReading:
+class MaskedOutput:
     """The result of one pass over masked texts.
 
     Attributes
@@ -94,7 +94,7 @@ class MaskedReading:
     answers: Tensor
 
 
-def read_masked(encoder: TokenStatesEncoder, texts: TokenisedTexts, masked: TokenisedTexts) -> MaskedReading:
+def read_masked(encoder: TokenStatesEncoder, texts: TokenisedTexts, masked: TokenisedTexts) -> MaskedOutput:
     """Run ``masked`` through the encoder once; ``texts`` are the same sequences without masks."""
     groups, vectors, states, answers = [], [], [], []
     for group, token_states, mask in encoder.states(masked, np.arange(len(masked))):
@@ -103,4 +103,4 @@ def read_masked(encoder: TokenStatesEncoder, texts: TokenisedTexts, masked: Toke
         vectors.append(encoder.pool(token_states, mask))
         states.append(token_states[original != seen])
         answers.append(original[original != seen])
-    return MaskedReading(in_order(groups, torch.cat(vectors)), torch.cat(states), torch.cat(answers))
+    return MaskedOutput(in_order(groups, torch.cat(vectors)), torch.cat(states), torch.cat(answers))

@@ -12,7 +12,7 @@ from shoal.encoder.tokens import TokenisedTexts
 
 
 def delete_tokens(
-    tokens: TokenisedTexts, rows: NDArray[np.int64], ratio: float, n_before: int, n_behind: int
+    tokens: TokenisedTexts, rows: NDArray[np.int64], ratio: float, n_before: int, n_after: int
 ) -> TokenisedTexts:
     """Delete each token of some texts with probability ``ratio`` (TSDAE, section 3.1).
 
@@ -28,7 +28,7 @@ def delete_tokens(
         Which of them.
     ratio : float
         From 0 (nothing is deleted) to 1 (one token is left).
-    n_before, n_behind : int
+    n_before, n_after : int
         Number of special tokens before and after a text.
 
     Returns
@@ -46,7 +46,7 @@ def delete_tokens(
     texts = tokens.select(rows)
     starts, lengths = texts.offsets[:-1], texts.lengths
     place = np.arange(len(texts.ids)) - np.repeat(starts, lengths)  # within the text
-    special = (place < n_before) | (place >= np.repeat(lengths, lengths) - n_behind)
+    special = (place < n_before) | (place >= np.repeat(lengths, lengths) - n_after)
     draws = np.where(special, -1.0, torch.rand(len(place), dtype=torch.float64).numpy())
     largest = np.maximum.reduceat(draws, starts)
     kept = special | (draws >= ratio) | (draws == np.repeat(largest, lengths))

@@ -16,7 +16,7 @@ TEXTS_PER_CALL = 4096
 # Of a text of megabytes only the beginning is tokenised, if that fills the model's window. It may end inside a word
 # and so give other pieces than the whole word, in WordPiece at most a hundred: that many tokens are not trusted.
 CHARACTERS_PER_TOKEN = 16
-UNSURE_TOKENS = 128
+UNTRUSTED_TOKENS = 128
 
 
 @dataclass(frozen=True)
@@ -129,11 +129,11 @@ def tokenise(tokenizer: Any, texts: Sequence[str], max_length: int, *, chunk: bo
 
 def _token_ids(tokenizer: Any, texts: Sequence[str], room: int, chunk: bool) -> list[list[int]]:
     """Return ids without special tokens; of a very long text only those of its beginning, if they fill the window."""
-    limit = (room + UNSURE_TOKENS) * CHARACTERS_PER_TOKEN
+    limit = (room + UNTRUSTED_TOKENS) * CHARACTERS_PER_TOKEN
     heads = [text if chunk or len(text) <= limit else text[:limit] for text in texts]
     ids: list[list[int]] = tokenizer(heads, add_special_tokens=False, verbose=False)["input_ids"]
     for row, (text, head) in enumerate(zip(texts, heads, strict=True)):
-        if len(head) < len(text) and len(ids[row]) <= room + UNSURE_TOKENS:
+        if len(head) < len(text) and len(ids[row]) <= room + UNTRUSTED_TOKENS:
             ids[row] = tokenizer([text], add_special_tokens=False, verbose=False)["input_ids"][0]
     return ids
 

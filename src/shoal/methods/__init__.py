@@ -22,46 +22,46 @@ class Method:
 
     Attributes
     ----------
-    home : str or type
+    target : str or type
         The class, or its location as "module:Class", which is imported on first use.
     settings : mapping
         Parameters that distinguish this method from others of the same class.
-    said : mapping
+    overrides : mapping
         ``summary``, ``source`` and ``presets``, where they differ from those of the class.
     """
 
-    home: str | type[TextClusterer]
+    target: str | type[TextClusterer]
     settings: Mapping[str, Any] = field(default_factory=dict)
-    said: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def class_name(self) -> str:
         """The name of the class, without importing it."""
-        return self.home.partition(":")[2] if isinstance(self.home, str) else self.home.__name__
+        return self.target.partition(":")[2] if isinstance(self.target, str) else self.target.__name__
 
     @cached_property
     def estimator(self) -> type[TextClusterer]:
         """The class."""
-        if not isinstance(self.home, str):
-            return self.home
-        module, _, name = self.home.partition(":")
+        if not isinstance(self.target, str):
+            return self.target
+        module, _, name = self.target.partition(":")
         found: type[TextClusterer] = getattr(import_module(module), name)
         return found
 
     @property
     def summary(self) -> str:
         """One line on what it does."""
-        return str(self.said.get("summary", self.estimator.summary))
+        return str(self.overrides.get("summary", self.estimator.summary))
 
     @property
     def source(self) -> str:
         """The paper it is from."""
-        return str(self.said.get("source", self.estimator.source))
+        return str(self.overrides.get("source", self.estimator.source))
 
     @property
     def presets(self) -> Mapping[str, Mapping[str, Any]]:
         """Named sets of parameters: a paper's values, or its values for one data set."""
-        found: Mapping[str, Mapping[str, Any]] = self.said.get("presets", self.estimator.presets)
+        found: Mapping[str, Mapping[str, Any]] = self.overrides.get("presets", self.estimator.presets)
         return found
 
     def __call__(self, **params: Any) -> TextClusterer:
@@ -90,7 +90,7 @@ METHODS: dict[str, Method] = {
     "shoal": Method("shoal.methods.shoal:Shoal"),
     "kmeans": Method(
         _TWO_STAGE,
-        said={
+        overrides={
             "summary": "spherical k-means on the encoder's vectors",
             "source": "baseline of all four papers; by cosine, which suits sentence vectors",
         },

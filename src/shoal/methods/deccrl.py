@@ -230,11 +230,11 @@ class DECCRL(FineTuned):
             free_bits=self.free_bits,
         )
 
-    def _found_topics(self, stages: Sequence[Stage], clusterer: Clusterer, vectors: Vectors) -> list[tuple[Topic, ...]]:
+    def _topics(self, stages: Sequence[Stage], clusterer: Clusterer, vectors: Vectors) -> list[tuple[Topic, ...]]:
         objective = cast(DECCRLObjective, stages[-1].objective)
         learnt = self.outcome_["stages"][-1]["kept_step"] > 0
         if not learnt or not isinstance(objective.reconstruction, TopicReconstruction):
-            return super()._found_topics(stages, clusterer, vectors)
+            return super()._topics(stages, clusterer, vectors)
         labels = clusterer.scores(vectors).argmax(axis=1)
         return objective.reconstruction.eval().describe(objective.centers, labels)
 

@@ -103,7 +103,7 @@ class FineTuned(TextClusterer):
         """Return the texts, tokenised by ``encoder_``, and any augmented views that the stages need."""
         return CorpusViews.repeated(self.encoder_.tokenise(texts), 1)
 
-    def _found_topics(self, stages: Sequence[Stage], clusterer: Clusterer, vectors: Vectors) -> list[tuple[Topic, ...]]:
+    def _topics(self, stages: Sequence[Stage], clusterer: Clusterer, vectors: Vectors) -> list[tuple[Topic, ...]]:
         """Return the topics of each cluster; none unless the method has a topic model."""
         return [()] * self.n_clusters
 
@@ -140,7 +140,7 @@ class FineTuned(TextClusterer):
         trained = any(stage["kept_step"] for stage in result.outcome["stages"])
         rng = np.random.RandomState(seed) if trained else None
         clusterer = stages[-1].objective.clusterer(vectors, rng)
-        context.topics = self._found_topics(stages, clusterer, vectors)
+        context.topics = self._topics(stages, clusterer, vectors)
         assign = self.get_params(deep=False).get("assign", HEAD)
         sizes = {"n_clusters": self.n_clusters, "n_init": self.n_init}
         ending = end(assign, vectors, clusterer, context, **sizes, device=self.device)

@@ -19,12 +19,12 @@ from shoal.training import (
     TrainingOptions,
     TrainingResult,
     VectorCorpus,
-    make_writer,
+    make_logger,
 )
 from shoal.training.options import TRAINING
 
 # Not part of a run's identity: the seed drawn is in it already; the others only say what to write, and how often.
-_NO_PART_OF_THE_RUN = ("random_state", "checkpoint_every", "log_to")
+_NOT_IN_IDENTITY = ("random_state", "checkpoint_every", "log_to")
 
 
 def training_options(model: TextClusterer, seed: int, **others: Any) -> TrainingOptions:
@@ -69,12 +69,12 @@ def _own_callbacks(model: TextClusterer) -> list[Callback]:
     if params.get("tolerance") is not None:
         callbacks.append(EarlyStopping(params["tolerance"]))
     if params["log_to"] is not None:
-        callbacks.append(make_writer(params["log_to"]))
+        callbacks.append(make_logger(params["log_to"]))
     return callbacks
 
 
 def _identity(model: TextClusterer, content: Sequence[str], seed: int) -> str:
     """Return a hash of everything that determines the result."""
-    params = {name: value for name, value in model.get_params(deep=False).items() if name not in _NO_PART_OF_THE_RUN}
+    params = {name: value for name, value in model.get_params(deep=False).items() if name not in _NOT_IN_IDENTITY}
     facts = [type(model).__name__, seed, params, *content]
     return hashlib.sha256(json.dumps(facts, default=repr, sort_keys=True).encode()).hexdigest()

@@ -14,7 +14,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from shoal.text.words import split_words
 
-_MOST_WORDS = 20_000  # further words are too rare to have reliable neighbours
+_MAX_WORDS = 20_000  # further words are too rare to have reliable neighbours
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class WordSpace:
         """
         documents = [[word.text.lower() for word in split_words(text)] for text in texts]
         counts = Counter(word for document in documents for word in document)
-        words = [word for word, count in counts.most_common(_MOST_WORDS) if count >= min_count]
+        words = [word for word, count in counts.most_common(_MAX_WORDS) if count >= min_count]
         if len(words) < 2:
             return cls(words, np.zeros((len(words), 1)))
         ppmi = _positive_pmi(_cooccurrence(documents, words, window))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.training.batch import LEFT, ORIGINAL, RIGHT, Batch, CorpusViews, VectorBatch, VectorCorpus
-from shoal.training.callbacks import Callback, EarlyStopping, MLflow, StageSnapshots, TensorBoard, make_writer
+from shoal.training.callbacks import Callback, EarlyStopping, MLflow, StageSnapshots, TensorBoard, make_logger
 from shoal.training.checkpoint import Checkpoints
 from shoal.training.guard import BestState, Guard, Signs
 from shoal.training.objective import Objective
@@ -39,6 +39,6 @@ __all__ = [
     "VectorCorpus",
     "best_kmeans",
     "kmeans_from",
-    "make_writer",
+    "make_logger",
     "seeded",
 ]

@@ -166,7 +166,7 @@ class MLflow(Callback):
         return ""
 
 
-def make_writer(name: str) -> Callback:
+def make_logger(name: str) -> Callback:
     """Return the logger called ``name``: ``"mlflow"``, ``"tensorboard"`` or ``"tensorboard:FOLDER"``."""
     kind, _, folder = name.partition(":")
     if kind == "tensorboard":

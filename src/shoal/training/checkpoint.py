@@ -70,7 +70,7 @@ class Checkpoints:
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
         tensors: dict[str, Tensor] = {}
-        content = {"identity": self.identity, "state": _take_apart(state, "", tensors)}
+        content = {"identity": self.identity, "state": _split_tensors(state, "", tensors)}
         save_file(tensors, temporary / _TENSORS)
         (temporary / _JSON).write_text(json.dumps(content), encoding="utf-8")
         for file in temporary.iterdir():
@@ -92,7 +92,7 @@ class Checkpoints:
             with contextlib.suppress(OSError, ValueError, LookupError, SafetensorError):
                 content = json.loads((folder / _JSON).read_text(encoding="utf-8"))
                 identity = content["identity"]
-                state: dict[str, Any] = _put_together(content["state"], load_file(folder / _TENSORS))
+                state: dict[str, Any] = _join_tensors(content["state"], load_file(folder / _TENSORS))
                 break
         else:
             return None
@@ -119,7 +119,7 @@ class Checkpoints:
         return sorted(self.folder.glob(f"{_NAME}*"), reverse=True)
 
 
-def _take_apart(node: Any, path: str, tensors: dict[str, Tensor]) -> Any:
+def _split_tensors(node: Any, path: str, tensors: dict[str, Tensor]) -> Any:
     """Move the tensors out of a tree of dicts; return what JSON can hold."""
     if isinstance(node, np.ndarray):
         node = torch.from_numpy(np.ascontiguousarray(node))
@@ -127,17 +127,17 @@ def _take_apart(node: Any, path: str, tensors: dict[str, Tensor]) -> Any:
         tensors[path] = node.detach().cpu().contiguous().clone()  # clone: safetensors refuses shared memory
         return {_TENSOR: path}
     if isinstance(node, Mapping):
-        return {str(name): _take_apart(child, f"{path}/{name}", tensors) for name, child in node.items()}
+        return {str(name): _split_tensors(child, f"{path}/{name}", tensors) for name, child in node.items()}
     return node
 
 
-def _put_together(node: Any, tensors: Mapping[str, Tensor]) -> Any:
-    """Reverse :func:`_take_apart`."""
+def _join_tensors(node: Any, tensors: Mapping[str, Tensor]) -> Any:
+    """Reverse :func:`_split_tensors`."""
     if not isinstance(node, dict):
         return node
     if _TENSOR in node:
         return tensors[node[_TENSOR]]
-    return {name: _put_together(child, tensors) for name, child in node.items()}
+    return {name: _join_tensors(child, tensors) for name, child in node.items()}
 
 
 def _to_disk(path: Path) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.methods.shoal.candidates import Candidates, PartitionOptions, filled, sure_rows, without_empty
+from shoal.methods.shoal.candidates import Candidates, PartitionOptions, confident_rows, filled, without_empty
 from shoal.metrics import accuracy
 
 
@@ -32,5 +32,5 @@ def test_an_emptied_cluster_gets_its_rows_back():
 
 def test_sure_rows_take_a_share_of_every_cluster():
     assignment = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4], [0.4, 0.6]])
-    assert sure_rows(assignment, 0.5).tolist() == [True, True, False, False, True]
-    assert sure_rows(assignment, 1.0).all()
+    assert confident_rows(assignment, 0.5).tolist() == [True, True, False, False, True]
+    assert confident_rows(assignment, 1.0).all()

@@ -50,7 +50,7 @@ def test_there_are_as_many_clusters_as_were_asked_for():
 
 def test_every_partition_that_was_weighed_is_reported(two):
     features, _ = two([20, 20])
-    facts = find_partition(features, 2, np.random.RandomState(0)).as_facts()
+    facts = find_partition(features, 2, np.random.RandomState(0)).as_dict()
     branches = [each["branch"] for each in facts["weighed"]]
     assert branches[:4] == ["balanced, smoothing 0", "balanced, smoothing 0.5", "balanced, smoothing 1", UNEQUAL]
     assert branches[-2].endswith(", co-trained")

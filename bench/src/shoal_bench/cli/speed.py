@@ -91,7 +91,7 @@ def measure_all(
         waiting = requests if again else missing(requests, results)
         rows = [[request.measure, f"{request.n_texts:,}", request.texts] for request in waiting]
         title, columns = f"{len(rows)} measures to take", ["measure", "texts", "of"]
-        facts: dict[str, Any] = {"measures": [request.as_facts() for request in waiting]}
+        facts: dict[str, Any] = {"measures": [request.as_dict() for request in waiting]}
     else:
         try:
             records, n_taken = run_speed(requests, results, again=again)

@@ -57,7 +57,7 @@ def take(request: SpeedRequest) -> Record:
             return {"repeated_texts": request.n_texts > len(source), **TAKERS[request.measure](request, texts)}
 
     facts = attempted(taken)
-    return {**speed_record(request.key, request.as_facts()), "peak_memory_mb": peak_memory_mb(), **facts}
+    return {**speed_record(request.key, request.as_dict()), "peak_memory_mb": peak_memory_mb(), **facts}
 
 
 def speed_record(key: str, facts: Facts) -> Record:

@@ -73,14 +73,14 @@ class SpeedRequest:
     @property
     def key(self) -> str:
         """What names it in the results, under this version of Shoal."""
-        return key_of({**self.as_facts(), "version": __version__})
+        return key_of({**self.as_dict(), "version": __version__})
 
     @property
     def title(self) -> str:
         """What it is called."""
         return f"{self.measure} · {self.n_texts:,} texts"
 
-    def as_facts(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Return what a record says of it: of a backbone's folder only the name."""
         return {**asdict(self), "backbone": Path(self.backbone).name}
 

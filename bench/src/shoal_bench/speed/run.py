@@ -91,9 +91,7 @@ def _measured(request: SpeedRequest) -> Record:
         capture_output=True,
         check=False,
     )
-    return record_of(
-        ended.returncode, ended.stdout, ended.stderr, lambda: speed_record(request.key, request.as_facts())
-    )
+    return record_of(ended.returncode, ended.stdout, ended.stderr, lambda: speed_record(request.key, request.as_dict()))
 
 
 def _growths(requests: Sequence[SpeedRequest], known: dict[str, Record]) -> list[Record]:

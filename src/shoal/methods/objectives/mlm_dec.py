@@ -8,14 +8,14 @@ from torch import Tensor, nn
 
 from shoal.clusterers import Clusterer, StudentT, fit_kmeans
 from shoal.encoder.masked_head import MaskedHead
-from shoal.encoder.masking import MaskedReading, Masking, read_masked
+from shoal.encoder.masking import MaskedOutput, Masking, read_masked
 from shoal.encoder.token_states import TokenStatesEncoder
 from shoal.functional import cluster_kl, masked_cross_entropy, student_t, target_distribution
 from shoal.training import Batch, Objective
 from shoal.vectors import Vectors
 
 
-class _OnMaskedTexts(Objective):
+class _MaskedObjective(Objective):
     """Base of both stages: reads the texts of a batch with some tokens masked.
 
     Parameters
@@ -36,16 +36,16 @@ class _OnMaskedTexts(Objective):
         self.masking = masking
         self.head = head
 
-    def read(self, batch: Batch) -> MaskedReading:
+    def read(self, batch: Batch) -> MaskedOutput:
         """Read the texts once, with fresh masks."""
         if self.masking is None:
             (vectors,) = self.encode(batch)
-            return MaskedReading(vectors, vectors[:0], torch.empty(0, dtype=torch.long, device=vectors.device))
+            return MaskedOutput(vectors, vectors[:0], torch.empty(0, dtype=torch.long, device=vectors.device))
         texts = batch.tokens.select(batch.views[0])
         return read_masked(self.encoder, texts, self.masking(texts))
 
 
-class HeadWarmUp(_OnMaskedTexts):
+class HeadWarmUp(_MaskedObjective):
     """The masked-language-model loss of a new head alone; the encoder is not trained."""
 
     head: MaskedHead
@@ -58,7 +58,7 @@ class HeadWarmUp(_OnMaskedTexts):
         return {"masked_lm": masked_cross_entropy(scores.float(), reading.answers)}
 
 
-class MLMDECObjective(_OnMaskedTexts):
+class MLMDECObjective(_MaskedObjective):
     """Equation 1.
 
     Parameters

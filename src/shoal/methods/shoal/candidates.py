@@ -149,7 +149,7 @@ class Candidates:
     def cotrained(self, assignment: Vectors, exponent: float) -> Vectors:
         """Train heads by meaning and by words on the confident rows of each cluster; together they assign all rows."""
         labels = assignment.argmax(axis=1)
-        sure = sure_rows(assignment, self.options.sure_share)
+        sure = confident_rows(assignment, self.options.sure_share)
         log_probabilities = mean_log_probabilities(
             [fit_softmax(part[sure], labels[sure], self.n_clusters) for part in self.features.each], self.features.each
         )
@@ -173,12 +173,12 @@ class Candidates:
         return smoothed(self.joint, self.matrix, self.options.smoothing_steps, smoothing)
 
 
-def sure_rows(assignment: Vectors, share: float) -> NDArray[np.bool_]:
+def confident_rows(assignment: Vectors, share: float) -> NDArray[np.bool_]:
     """Mark the most confident rows of each cluster: this share of them, at least one.
 
     Examples
     --------
-    >>> sure_rows(np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]]), 0.5).tolist()
+    >>> confident_rows(np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]]), 0.5).tolist()
     [True, False, True]
     """
     labels, confidence = assignment.argmax(axis=1), assignment.max(axis=1)

@@ -156,7 +156,7 @@ class Shoal(TextClusterer):
         embedded = np.hstack(features.each)
         self.clusterer_ = Heads(heads, cluster_means(embedded[corpus.first], found.labels, self.n_clusters))
         self.memory_ = Memory(corpus.keys, found.labels, of_texts=rows.texts is not None)
-        self.outcome_ = outcome_of(training, found.as_facts())
+        self.outcome_ = outcome_of(training, found.as_dict())
         return embedded
 
     def _check_corpus(self, corpus: _Corpus) -> None:

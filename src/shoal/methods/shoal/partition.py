@@ -51,7 +51,7 @@ class Partition:
     evidence: tuple[Evidence, ...]
     reason: str
 
-    def as_facts(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Return the choice as plain values."""
         weighed = [
             {**asdict(each), "strength": each.strength, "distinctness": each.distinctness} for each in self.evidence

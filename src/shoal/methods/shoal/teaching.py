@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from shoal.functional import cluster_kl
-from shoal.methods.shoal.candidates import sure_rows
+from shoal.methods.shoal.candidates import confident_rows
 from shoal.methods.shoal.partition import Partition
 from shoal.training import Batch, Objective
 from shoal.vectors import Vectors, unit_rows
@@ -73,7 +73,7 @@ class TeacherObjective(Objective):
         mean = distinct.mean(axis=0)
         centers = unit_rows(assignment.T @ unit_rows(distinct - mean))
         targets = assignment / assignment.sum(axis=1, keepdims=True)
-        teachers = self.first[sure_rows(assignment, self.sure_share)]
+        teachers = self.first[confident_rows(assignment, self.sure_share)]
         with torch.no_grad():
             self.mean.copy_(torch.from_numpy(mean))
             self.centers.copy_(torch.from_numpy(centers))
