@@ -32,8 +32,15 @@ def same_partition(left, right) -> bool:
     return len(set(zip(left, right, strict=True))) == len(set(left)) == len(set(right))
 
 
-@pytest.mark.parametrize("pretraining", ["joint", "layer-wise"])
-@pytest.mark.parametrize("method", FAMILY)
+@pytest.mark.parametrize(
+    ("method", "pretraining"),
+    [
+        *((method, "joint") for method in FAMILY),
+        (AEKMeans, "layer-wise"),
+        # the same pre-training again
+        *(pytest.param(method, "layer-wise", marks=pytest.mark.slow) for method in (DEC, IDEC, DCN)),
+    ],
+)
 def test_clouds_are_found_in_vectors(method, pretraining, blobs, tmp_path):
     vectors, labels = blobs
     model = method(3, pretraining=pretraining, **SMALL).fit(vectors)

@@ -89,7 +89,7 @@ def test_idec_adds_the_reconstruction():
 
 
 @pytest.mark.parametrize("method", [DEC, IDEC])
-def test_targets_are_renewed_and_labels_counted_every_update_interval(method, monkeypatch):
+def test_targets_are_renewed_and_labels_counted_every_update_interval(method, monkeypatch, short_pretraining):
     vectors = np.random.default_rng(0).normal(size=(64, 6)).astype(np.float32)
     renewed = []
     refresh = DECObjective.refresh
