@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import multiprocessing
 import os
+from pathlib import Path
 
 import pytest
 
@@ -119,13 +121,25 @@ def test_whether_it_can_be_written_is_known_before(results, said):
         results.records()
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_file_that_may_only_be_read_is_said(results):
+def test_a_file_that_cannot_be_written_is_said(results, monkeypatch):
     results.append(entry("a"))
-    results.file.chmod(0o444)
+    open_file = Path.open
+
+    def read_only(path, mode="r", *args, **kwargs):  # what the system does for a file without write permission
+        if path == results.file and "a" in mode:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return open_file(path, mode, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "open", read_only)
     with pytest.raises(DataError, match="Permission denied"):
         results.prepare()
     assert [record["key"] for record in results.records()] == ["a"]
+
+
+def test_a_folder_in_the_place_of_the_file_is_said(results):
+    results.file.mkdir(parents=True)
+    with pytest.raises(DataError, match="Is a directory"):
+        results.prepare()
 
 
 def test_several_processes_append_at_once(results):

@@ -168,13 +168,12 @@ def declared(cls: type[Class]) -> type[Class]:
             metadata = {"parameter": declaration}
             setattr(cls, name, field(default=declaration.default, metadata=metadata, kw_only=declaration.kw_only))
     made: type[Class] = dataclass(eq=False, repr=False, kw_only=True)(cls)
-    if made.__doc__:
-        made.__doc__ = _documented(made.__doc__, made)
+    made.__doc__ = _documented(made.__doc__ or "", made)
     return made
 
 
 def parameters_of(cls: type) -> dict[str, Parameter]:
-    """Return the declared parameters of a class by name: positional ones, its own, then those of its bases."""
+    """Return the declared parameters of a class by name: positional ones, those new in it, then those of its bases."""
     named = {each.name: each.metadata["parameter"] for each in fields(cls) if "parameter" in each.metadata}
     homes = {name: depth for depth, base in enumerate(cls.__mro__) for name in inspect.get_annotations(base)}
     return dict(sorted(named.items(), key=lambda item: (item[1].kw_only, homes[item[0]])))
