@@ -10,6 +10,7 @@ from shoal.clusterers.neighbour_graph import Neighbourhood, graph_of, nearest_ne
 from shoal.clusterers.reducers import Neighbours, Projection, Reducer, fit_pca, fit_umap
 from shoal.clusterers.softmax_regression import SoftmaxHead, fit_softmax
 from shoal.clusterers.student_t import StudentT
+from shoal.clusterers.threads import threads_for
 from shoal.clusterers.transport import TransportState, cosine_silhouette, fit_transport_kmeans, transport_steps
 
 __all__ = [
@@ -43,5 +44,6 @@ __all__ = [
     "nearest_neighbours",
     "smoothed",
     "smoothing_matrix",
+    "threads_for",
     "transport_steps",
 ]

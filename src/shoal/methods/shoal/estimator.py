@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
-from shoal.clusterers import Heads, fit_softmax
+from shoal.clusterers import Heads, fit_softmax, threads_for
 from shoal.encoder.representation import CachedEncoder, make_representation
 from shoal.encoder.tokens import tokenise
 from shoal.encoder.transformer import TransformerEncoder
@@ -152,7 +152,8 @@ class Shoal(TextClusterer):
         if ROUNDS[self.effort] and found.branch != UNEQUAL:
             training, features, found = self._teach(corpus, features, found, context)
         distinct = features.rows(corpus.first)
-        heads = [fit_softmax(part, found.labels, self.n_clusters) for part in distinct.each]
+        with threads_for(len(distinct.meaning)):
+            heads = [fit_softmax(part, found.labels, self.n_clusters) for part in distinct.each]
         embedded = np.hstack(features.each)
         self.clusterer_ = Heads(heads, cluster_means(embedded[corpus.first], found.labels, self.n_clusters))
         self.memory_ = Memory(corpus.keys, found.labels, of_texts=rows.texts is not None)
@@ -177,7 +178,8 @@ class Shoal(TextClusterer):
         """Find the partition of distinct rows."""
         named = {field.name: getattr(self, field.name) for field in fields(PartitionOptions)}
         options = PartitionOptions(**{**named, "smoothing": tuple(map(float, self.smoothing))})
-        return find_partition(features, self.n_clusters, rng, options)
+        with threads_for(len(features.meaning)):
+            return find_partition(features, self.n_clusters, rng, options)
 
     def _teach(
         self, corpus: _Corpus, features: Features, found: Partition, context: FitContext

@@ -1,0 +1,39 @@
+"""Threads: one for small operations, which several threads only slow down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from threadpoolctl import threadpool_limits
+
+# Up to this many rows a matrix product is quicker than waking a second thread, above all on a busy machine.
+SMALL_ROWS = 5_000
+
+
+@contextmanager
+def threads_for(n_rows: int) -> Iterator[None]:
+    """Compute on one thread inside the block; the matrix products of many rows keep theirs.
+
+    Clustering is thousands of short operations. Each waits for its slowest thread, and on a busy machine that wait is
+    longer than the operation.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows that are clustered.
+
+    Examples
+    --------
+    >>> with threads_for(100):
+    ...     torch.get_num_threads()
+    1
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1 if n_rows <= SMALL_ROWS else None, user_api="blas"):
+            yield
+    finally:
+        torch.set_num_threads(before)
