@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar, Protocol, Self
 
 import numpy as np
-import torch
 from sklearn.decomposition import PCA
 
 from shoal.clusterers.base import State
+from shoal.clusterers.threads import torch_threads_kept
 from shoal.errors import MissingExtraError, ParameterError
 from shoal.vectors import BLOCK_ROWS, Vectors, squared_distances
 
@@ -109,9 +109,9 @@ def fit_pca(vectors: Vectors, n_components: int, rng: np.random.RandomState) -> 
     return Projection(model.mean_.astype(np.float32), np.ascontiguousarray(model.components_, dtype=np.float32))
 
 
+@torch_threads_kept()  # numba changes them, when it is imported and when it runs
 def fit_umap(vectors: Vectors, n_components: int, rng: np.random.RandomState, *, n_neighbors: int = 15) -> Neighbours:
     """Uniform manifold approximation (McInnes et al. 2018), by the umap-learn package."""
-    threads = torch.get_num_threads()
     try:
         import umap
     except ImportError as reason:
@@ -126,8 +126,5 @@ def fit_umap(vectors: Vectors, n_components: int, rng: np.random.RandomState, *,
     n_neighbors = min(n_neighbors, len(vectors) - 1)
     seed = int(rng.randint(np.iinfo(np.int32).max))
     model = umap.UMAP(n_neighbors=n_neighbors, n_components=n_components, random_state=seed, n_jobs=1)
-    try:
-        places = np.asarray(model.fit_transform(vectors), dtype=np.float32)
-    finally:
-        torch.set_num_threads(threads)  # numba sets the number for everything that uses OpenMP
+    places = np.asarray(model.fit_transform(vectors), dtype=np.float32)
     return Neighbours(vectors, places, n_neighbors)

@@ -161,13 +161,13 @@ class AutoEncoded(TextClusterer):
             for layer in range((len(auto_encoder.encoder) + 1) // 2):
                 objectives[f"pretrain layer {layer + 1}"] = LayerReconstruction(auto_encoder, self.noise, layer)
         objectives["pretrain"] = Reconstruction(auto_encoder, 0.0 if objectives else self.noise)
-        epochs = max(self.pretrain_epochs, math.ceil(LEAST_STEPS / self._steps_per_epoch(n_texts)))
+        epochs = max(self.pretrain_epochs, math.ceil(LEAST_STEPS / self.steps_per_epoch(n_texts)))
         rate = self.pretrain_learning_rate
         return [
             Stage(name, part, epochs=epochs, learning_rate=rate, watched=False) for name, part in objectives.items()
         ]
 
-    def _steps_per_epoch(self, n_texts: int) -> int:
+    def steps_per_epoch(self, n_texts: int) -> int:
         """Return the number of steps per epoch."""
         return EpochSampler(n_texts, self.batch_size, seed=0).batches_per_epoch
 

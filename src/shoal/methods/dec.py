@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from shoal.encoder.auto_encoder import AutoEncoder
@@ -46,12 +48,16 @@ class DEC(AutoEncoded):
     tolerance: float | None = shared.TOLERANCE.but(0.001)
 
     def _stages(self, auto_encoder: AutoEncoder, n_texts: int) -> list[Stage]:
-        objective = DECObjective(
-            auto_encoder.encoder,
-            n_texts=n_texts,
-            n_clusters=self.n_clusters,
-            dimension=auto_encoder.dimension,
-            alpha=self.alpha,
-            n_init=self.n_init,
-        )
-        return [Stage("cluster", objective, refresh_every=self.update_interval or self._steps_per_epoch(n_texts))]
+        return [clustering_stage(self, partial(DECObjective, auto_encoder.encoder), auto_encoder, n_texts)]
+
+
+def clustering_stage(
+    method: AutoEncoded, objective: Callable[..., DECObjective], auto_encoder: AutoEncoder, n_texts: int
+) -> Stage:
+    """Return the stage after pre-training, for DEC and IDEC: ``objective`` completed, its targets renewed regularly."""
+    params = method.get_params(deep=False)
+    named = {name: params[name] for name in ("n_clusters", "alpha", "n_init")}
+    interval = params["update_interval"] or method.steps_per_epoch(n_texts)
+    return Stage(
+        "cluster", objective(n_texts=n_texts, dimension=auto_encoder.dimension, **named), refresh_every=interval
+    )

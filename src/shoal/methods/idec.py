@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from shoal.encoder.auto_encoder import AutoEncoder
 from shoal.methods import shared_parameters as shared
 from shoal.methods.auto_encoded import PAPER, AutoEncoded
+from shoal.methods.dec import clustering_stage
 from shoal.methods.objectives.dec import IDECObjective
 from shoal.parameters import declared, number, parameter
 from shoal.training import Stage
@@ -51,14 +53,5 @@ class IDEC(AutoEncoded):
     tolerance: float | None = shared.TOLERANCE.but(0.001)
 
     def _stages(self, auto_encoder: AutoEncoder, n_texts: int) -> list[Stage]:
-        objective = IDECObjective(
-            auto_encoder.encoder,
-            auto_encoder.decoder,
-            gamma=self.gamma,
-            n_texts=n_texts,
-            n_clusters=self.n_clusters,
-            dimension=auto_encoder.dimension,
-            alpha=self.alpha,
-            n_init=self.n_init,
-        )
-        return [Stage("cluster", objective, refresh_every=self.update_interval or self._steps_per_epoch(n_texts))]
+        objective = partial(IDECObjective, auto_encoder.encoder, auto_encoder.decoder, gamma=self.gamma)
+        return [clustering_stage(self, objective, auto_encoder, n_texts)]
