@@ -6,7 +6,6 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Iterator
-from unittest.mock import patch
 
 from shoal.encoder.backbone import BUILTIN, builtin_folder
 
@@ -14,7 +13,14 @@ from shoal.encoder.backbone import BUILTIN, builtin_folder
 @contextlib.contextmanager
 def private_cache(backbone: str | None) -> Iterator[None]:
     """Give some work a cache folder of its own that holds nothing but the proof that built-in weights are sound."""
-    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, SHOAL_CACHE=folder):
-        if backbone == BUILTIN:
-            builtin_folder()
-        yield
+    before = os.environ.get("SHOAL_CACHE")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["SHOAL_CACHE"] = folder
+        try:
+            if backbone == BUILTIN:
+                builtin_folder()
+            yield
+        finally:
+            del os.environ["SHOAL_CACHE"]
+            if before is not None:
+                os.environ["SHOAL_CACHE"] = before
