@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from shoal import run_folder
 from shoal.cache import write_atomically
 from shoal.errors import RunFolderError
-from shoal.run_folder import RunFolder, free_path, partial_path, writing
+from shoal.run_folder import RunFolder, claim_path, partial_path, tidy, writing
 
 
 def write_run(path: Path, content: str = "content", *, checkpoint="", stopped_by=None, **options) -> RunFolder:
@@ -167,11 +168,54 @@ class TestExisting:
         with pytest.raises(RunFolderError, match="cannot be written"):
             write_run(tmp_path / "file" / "run")
 
-    def test_free_path_counts_on(self, tmp_path):
-        assert free_path(tmp_path / "a") == tmp_path / "a-1"
-        (tmp_path / "a-1").mkdir()
-        partial_path(tmp_path / "a-2").mkdir()
-        assert free_path(tmp_path / "a") == tmp_path / "a-3"
+    def test_claim_path_counts_on(self, tmp_path):
+        assert claim_path(tmp_path / "a") == tmp_path / "a-1"
+        assert claim_path(tmp_path / "a") == tmp_path / "a-2"  # the first is claimed, though nothing was written yet
+        (tmp_path / "a-3").mkdir()
+        partial_path(tmp_path / "a-4").mkdir()
+        assert claim_path(tmp_path / "a") == tmp_path / "a-5"
+
+    def test_claims_at_once_are_all_different(self, tmp_path):
+        with ThreadPoolExecutor(8) as pool:
+            claimed = list(pool.map(claim_path, [tmp_path / "runs" / "a"] * 40))
+        assert len(set(claimed)) == 40
+
+
+class TestKilled:
+    """The states that a kill in the last step can leave; tests/campaign kills for real."""
+
+    def test_a_complete_run_is_not_thrown_away(self, tmp_path):
+        write_run(tmp_path / "run")
+        (tmp_path / "run").rename(tmp_path / "run.partial")
+        with pytest.raises(RunFolderError, match="holds an interrupted run; continue with --resume"):
+            write_run(tmp_path / "run")
+        with writing(tmp_path / "run", resume=True) as folder:
+            assert folder.is_complete()
+        RunFolder.open(tmp_path / "run")
+        assert listed(tmp_path) == ["run"]
+
+    def test_the_old_run_comes_back_if_the_new_one_had_not_taken_its_place(self, tmp_path):
+        write_run(tmp_path / "run", "old")
+        (tmp_path / "run.partial").mkdir()
+        (tmp_path / "run").rename(tmp_path / "run.partial" / "replaced")
+        with pytest.raises(KeyboardInterrupt):
+            write_run(tmp_path / "run", overwrite=True, stopped_by=KeyboardInterrupt)
+        assert (tmp_path / "run" / "model" / "config.json").read_text() == "old"
+        assert listed(tmp_path) == ["run"]
+
+    def test_leftovers_of_the_last_step_are_no_part_of_the_run(self, tmp_path):
+        run = write_run(tmp_path / "run")
+        run.checkpoints.mkdir()
+        run.request.write_text("{}")
+        RunFolder.open(run.path)
+        tidy(run.path)
+        assert listed(run.path) == ["clusters.json", "model", "run.json"]
+
+    def test_what_an_atomic_write_left_is_not_sealed(self, tmp_path):
+        with writing(tmp_path / "run") as folder:
+            (folder.path / ".clusters.json.0123.tmp").write_text("half a")
+            folder.seal({})
+        assert RunFolder(tmp_path / "run").read_info()["files"] == {}
 
 
 class TestOpen:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
-import shutil
+import re
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
@@ -25,10 +26,10 @@ from shoal.methods import DEFAULT, build_method
 from shoal.methods.base import TextClusterer
 from shoal.methods.inputs import read_vectors
 from shoal.metrics import scores
-from shoal.run_folder import RunFolder, free_path, partial_path, writing
+from shoal.run_folder import LEFTOVERS, RunFolder, claim_path, partial_path, tidy, writing
 from shoal.training import StageSnapshots
 
-_KEPT_INPUT = "input.parquet"  # kept if the source cannot be read again
+_STEM_CHARACTERS = 60  # of a file's name that the name of its run repeats
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,11 @@ class FitJob:
     method: str | None = None
     preset: str | None = None
     params: dict[str, Any] = field(default_factory=dict)
+
+    def located(self, folder: Path) -> FitJob:
+        """Return the job with its files named from ``folder``, where it was started."""
+        vectors = None if self.vectors is None else str(folder / self.vectors)
+        return replace(self, source=str(folder / self.source), vectors=vectors)
 
     def read(self) -> Corpus:
         """Read the texts."""
@@ -110,6 +116,8 @@ class FitResult:
             remarks.append(f"{self.notes['replaced_characters']} broken characters were replaced; see --encoding.")
         if self.notes.get("stray_quotes") or self.notes.get("quoting"):
             remarks.append("The file has unbalanced quotes; they were taken as part of the text.")
+        if self.notes.get("already_finished"):
+            remarks.append("It was already finished; nothing was left to do.")
         if self.notes.get("no_stages"):
             remarks.append("--stages saved nothing: nothing was trained.")
         memory = "" if self.peak_memory_mb is None else f", {self.peak_memory_mb:.0f} MB peak memory"
@@ -121,61 +129,133 @@ class FitResult:
         return remarks
 
 
-def start_fit(job: FitJob, out: Path | None, *, overwrite: bool = False) -> FitResult:
-    """Start a new fit."""
-    stem = "stdin" if job.source == "-" else Path(job.source).name.split(".")[0]
-    path = out or free_path(Path("runs") / f"{stem or 'texts'}-{job.method or DEFAULT}")
-    return fit_corpus(job, job.read, path, overwrite=overwrite)
+def start_fit(
+    job: FitJob,
+    out: Path | None,
+    *,
+    overwrite: bool = False,
+    read: Callable[[], Corpus] | None = None,
+    stem: str | None = None,
+) -> FitResult:
+    """Start a new fit; ``read`` and ``stem`` replace the job's own reader and the automatic name of the run."""
+    model = build_method(job.method or DEFAULT, job.preset, job.params)  # first: a bad parameter leaves no trace
+    path = out or claim_path(Path("runs") / (stem or _automatic_stem(job)))
+    request = {"job": asdict(job), "overwrite": overwrite, "folder": str(Path.cwd())}
+    with writing(path, overwrite=overwrite) as folder:
+        return _fit(model, job, read or job.read, folder, path, request, resumed=False)
+
+
+def _automatic_stem(job: FitJob) -> str:
+    """Return FILE-METHOD without what a file system, a shell or a terminal might not like."""
+    name = "stdin" if job.source == "-" else Path(job.source).name.split(".")[0]
+    stem = re.sub(r"[^\w-]+", "-", name).strip("-")[:_STEM_CHARACTERS]
+    return f"{stem or 'texts'}-{job.method or DEFAULT}"
 
 
 def resume_fit(path: Path) -> FitResult:
-    """Continue an interrupted fit."""
+    """Continue an interrupted fit; a finished one is only reported."""
     if path.name.endswith(".partial"):
         path = path.with_name(path.name.removesuffix(".partial"))
     partial = RunFolder(partial_path(path))
     if not partial.path.is_dir():
-        finished = " it is already finished." if path.is_dir() else " check the name."
-        raise RunFolderError(f"there is no interrupted run at {partial.path};{finished}")
+        if not path.is_dir():
+            raise RunFolderError(f"there is no interrupted run at {partial.path}; check the name, or start again.")
+        tidy(path)
+        result = read_result(path)
+        result.notes["already_finished"] = True
+        return result
+    request = _read_request(partial)
+    job = FitJob(**request["job"])
+    model = build_method(job.method or DEFAULT, job.preset, job.params)
+    with writing(path, overwrite=request.get("overwrite", False), resume=True) as folder:
+        if not folder.is_complete():
+            read = functools.partial(_read_again, job, request, folder)
+            return _fit(model, job, read, folder, path, request, resumed=True)
+    return read_result(path)
+
+
+def _read_request(partial: RunFolder) -> dict[str, Any]:
+    """Read what was asked for."""
+    if not partial.request.exists():
+        raise RunFolderError(
+            f"{partial.path} holds nothing to resume: the fit was stopped before its input was read; start it again."
+        )
     try:
-        request = json.loads(partial.request.read_text(encoding="utf-8"))
-        job, data_hash, notes = FitJob(**request["job"]), request["data_hash"], request["notes"]
-    except (OSError, ValueError, LookupError, TypeError) as reason:
+        request: dict[str, Any] = json.loads(partial.request.read_text(encoding="utf-8"))
+        FitJob(**request["job"])
+        missing = {"data_hash", "notes"} - set(request)
+        if missing:
+            raise LookupError(f"no {missing.pop()}")
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as reason:
         raise RunFolderError(f"{partial.request} cannot be read ({reason}); start again with --overwrite.") from reason
-    kept = partial.path / _KEPT_INPUT
-
-    def read() -> Corpus:
-        if not kept.is_file():
-            corpus = job.read()
-        else:
-            corpus = Corpus.of(pl.read_parquet(kept), text=job.text, id=job.id, label=job.label)
-        if corpus.content_hash() != data_hash:
-            raise DataError(f"{job.source} has changed since the run was started; start again with --overwrite.")
-        return replace(corpus, notes=notes)
-
-    return fit_corpus(job, read, path, resume=True)
+    return request
 
 
-def fit_corpus(
-    job: FitJob, read: Callable[[], Corpus], path: Path, *, overwrite: bool = False, resume: bool = False
+def _read_again(job: FitJob, request: dict[str, Any], folder: RunFolder) -> Corpus:
+    """Read the input of an interrupted fit; refuse one that has changed."""
+    if folder.input.is_file():
+        corpus = Corpus.of(pl.read_parquet(folder.input), text=job.text, id=job.id, label=job.label)
+    else:
+        corpus = job.located(Path(request.get("folder", ""))).read()
+    if request["data_hash"] is None:
+        return corpus
+    if corpus.content_hash() != request["data_hash"]:
+        raise DataError(f"{job.source} has changed since the run was started; start again with --overwrite.")
+    return replace(corpus, notes=request["notes"])
+
+
+def _fit(
+    model: TextClusterer,
+    job: FitJob,
+    read: Callable[[], Corpus],
+    folder: RunFolder,
+    path: Path,
+    request: dict[str, Any],
+    *,
+    resumed: bool,
 ) -> FitResult:
-    """Read, fit and write a run at ``path``."""
+    """Read, fit and write a run that will be at ``path``; what a resumed fit needs is on disk before the fit begins."""
     started = time.perf_counter()
-    name = job.method or DEFAULT
-    model = build_method(name, job.preset, job.params)
-    with writing(path, overwrite=overwrite, resume=resume) as folder:
-        corpus = read()
-        known = _labelled(corpus)
-        if not resume and not Path(job.source).is_file():
-            corpus.frame.write_parquet(folder.path / _KEPT_INPUT)
-        request = {"job": asdict(job), "data_hash": corpus.content_hash(), "notes": dict(corpus.notes)}
-        write_atomically(folder.request, json.dumps(request, indent=2, ensure_ascii=False).encode())
-        listeners = [StageSnapshots(folder.stages)] if job.stages else []
-        model.fit(corpus, **_extra_input(job, model, corpus), checkpoints=folder.checkpoints, callbacks=listeners)
-        result = _result(path, name, model, corpus, known, started)
-        if job.stages and not folder.stages.is_dir():
-            result.notes["no_stages"] = True
-        _write_run(folder, job, model, corpus, result)
+    if not resumed and Path(job.source).is_file():
+        _write_request(folder, {**request, "data_hash": None, "notes": {}})
+    corpus = read()
+    known = _labelled(corpus)
+    if not resumed and not Path(job.source).is_file():
+        corpus.frame.write_parquet(folder.input)
+    _write_request(folder, {**request, "data_hash": corpus.content_hash(), "notes": dict(corpus.notes)})
+    listeners = [StageSnapshots(folder.stages)] if job.stages else []
+    extra = _extra_input(job.located(Path(request.get("folder", ""))), model, corpus)
+    model.fit(corpus, **extra, checkpoints=folder.checkpoints, callbacks=listeners)
+    result = _result(path, job.method or DEFAULT, model, corpus, known, started)
+    if job.stages and not folder.stages.is_dir():
+        result.notes["no_stages"] = True
+    _write_run(folder, job, model, corpus, result)
     return result
+
+
+def _write_request(folder: RunFolder, request: dict[str, Any]) -> None:
+    """Write what was asked for, and a hash of the texts."""
+    write_atomically(folder.request, json.dumps(request, indent=2).encode())
+
+
+def read_result(path: Path) -> FitResult:
+    """Return the result of a finished run."""
+    folder = RunFolder.open(path)
+    info = folder.read_info()
+    names = ("method", "n_texts", "seconds", "peak_memory_mb", "dropped", "truncated", "outcome")
+    try:
+        found = {name: info[name] for name in names}
+        clusters = tuple(map(Cluster.from_json, json.loads(folder.clusters.read_text(encoding="utf-8"))))
+        return FitResult(
+            run=path,
+            clusters=clusters,
+            notes=info["data"],
+            scores=info.get("scores"),
+            start_scores=info.get("start_scores"),
+            **found,
+        )
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as reason:
+        raise RunFolderError(f"{path} is damaged ({type(reason).__name__}: {reason}); fit again.") from reason
 
 
 def _extra_input(job: FitJob, model: TextClusterer, corpus: Corpus) -> dict[str, Any]:
@@ -230,7 +310,8 @@ def _labelled(corpus: Corpus) -> Labelled | None:
 
 
 def _write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Corpus, result: FitResult) -> None:
-    """Write the files of a finished run, and nothing else."""
+    """Write the files of a finished run."""
+    folder.clear(keep=(*LEFTOVERS, folder.stages.name))  # what a killed fit had begun to write
     model.save(folder.model)
     table = pl.concat([corpus.input_columns(), model.clustering_.frame()], how="horizontal")
     table.write_parquet(folder.assignments)
@@ -238,10 +319,6 @@ def _write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Cor
     clusters = [cluster.as_json() for cluster in model.clusters_]
     folder.clusters.write_text(json.dumps(clusters, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     folder.history.write_text("".join(json.dumps(row) + "\n" for row in model.history_), encoding="utf-8")
-    for leftover in (folder.request, folder.path / _KEPT_INPUT):
-        leftover.unlink(missing_ok=True)
-    if folder.checkpoints.is_dir():
-        shutil.rmtree(folder.checkpoints)
     parameters = json.loads((folder.model / "config.json").read_text(encoding="utf-8"))["params"]
     folder.seal(
         {

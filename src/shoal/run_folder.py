@@ -10,7 +10,8 @@
       history.jsonl          one record per line
       model/                 what `shoal predict` needs
 
-A run is written as ``RUN.partial`` under a lock and renamed once it is complete; ``run.json`` is written last.
+A run is written as ``RUN.partial`` under a lock; ``run.json`` is written last, and the complete folder is renamed.
+What a resumed fit needs (``LEFTOVERS``) is deleted after that, so that a fit can be killed at any moment and resumed.
 Nothing is ever pickled.
 """
 
@@ -18,9 +19,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,9 @@ from shoal.errors import RunFolderError
 
 FORMAT, FORMAT_VERSION = "shoal-run", 1
 MODEL = "model"
+# What an unfinished run holds besides the run itself: the request, the input if it cannot be read again, the states of
+# the training, and the run that is being replaced.
+LEFTOVERS = ("request.json", "input.parquet", "checkpoints", "replaced")
 
 
 @dataclass(frozen=True)
@@ -77,9 +80,19 @@ class RunFolder:
         return self.path / "request.json"
 
     @property
+    def input(self) -> Path:
+        """The input, if its source cannot be read again; only in an unfinished run."""
+        return self.path / "input.parquet"
+
+    @property
     def checkpoints(self) -> Path:
         """Training states; only in an unfinished run."""
         return self.path / "checkpoints"
+
+    @property
+    def replaced(self) -> Path:
+        """The run that this one replaces; only while it takes its name."""
+        return self.path / "replaced"
 
     @property
     def stages(self) -> Path:
@@ -134,10 +147,28 @@ class RunFolder:
 
     def seal(self, info: Mapping[str, Any]) -> None:
         """Write ``run.json``: ``info`` and the sha256 of every file of the run."""
+        _delete(*self.path.rglob(".*.tmp"))  # of atomic writes that were killed
         files = sorted(file for file in self.path.rglob("*") if file.is_file() and file != self.info)
-        sums = {file.relative_to(self.path).as_posix(): sha256_of(file) for file in files}
+        named = {file.relative_to(self.path): file for file in files}
+        sums = {name.as_posix(): sha256_of(file) for name, file in named.items() if name.parts[0] not in LEFTOVERS}
         content = {"format": FORMAT, "format_version": FORMAT_VERSION, **info, "files": sums}
-        write_atomically(self.info, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+        write_atomically(self.info, (json.dumps(content, indent=2) + "\n").encode())
+
+    def is_complete(self) -> bool:
+        """Tell whether everything was written: killed after that, only the renaming is left to do."""
+        try:
+            RunFolder.open(self.path)
+        except RunFolderError:
+            return False
+        return True
+
+    def clear(self, keep: Collection[str] = ()) -> None:
+        """Delete everything in the folder but what ``keep`` names."""
+        _delete(*(entry for entry in self.path.iterdir() if entry.name not in keep))
+
+    def drop_leftovers(self) -> None:
+        """Delete what only an unfinished run needs."""
+        _delete(*(self.path / name for name in LEFTOVERS))
 
 
 def partial_path(path: Path) -> Path:
@@ -147,12 +178,27 @@ def partial_path(path: Path) -> Path:
     return path.with_name(path.name + ".partial")
 
 
-def free_path(stem: Path) -> Path:
-    """Return the first of ``stem-1``, ``stem-2``, … that no run, finished or not, uses."""
+def claim_path(stem: Path) -> Path:
+    """Return the first of ``stem-1``, ``stem-2``, … that no run, finished or not, uses, and claim it.
+
+    The claim is the empty folder of the unfinished run: of two processes that ask at once, one gets the next number.
+    """
+    stem.parent.mkdir(parents=True, exist_ok=True)
     number = 1
-    while (path := stem.with_name(f"{stem.name}-{number}")).exists() or partial_path(path).exists():
+    while not _claimed(path := stem.with_name(f"{stem.name}-{number}")):
         number += 1
     return path
+
+
+def _claimed(path: Path) -> bool:
+    """Make the folder of the unfinished run, unless the name is taken."""
+    if path.exists():
+        return False
+    try:
+        partial_path(path).mkdir()
+    except FileExistsError:
+        return False
+    return True
 
 
 @contextlib.contextmanager
@@ -179,6 +225,35 @@ def writing(path: Path, *, overwrite: bool = False, resume: bool = False) -> Ite
         If ``path`` is taken, or another process is writing it.
     """
     partial = RunFolder(partial_path(path))
+    with _locked(path):
+        _give_back(partial, path)
+        _check_target(path, overwrite, resume)
+        partial.path.mkdir(exist_ok=True)
+        if not resume:
+            if not overwrite and (partial.checkpoints.is_dir() or partial.info.is_file()):
+                raise RunFolderError(
+                    f"{partial.path} holds an interrupted run; continue with --resume {path}, or pass --overwrite."
+                )
+            partial.clear()
+        try:
+            yield partial
+        except BaseException:
+            if not partial.checkpoints.is_dir():
+                _delete(partial.path)
+            raise
+        _publish(partial, path)
+
+
+def tidy(path: Path) -> None:
+    """Delete what a fit left behind that was killed when its run was already complete and in its place."""
+    RunFolder.open(path)
+    with _locked(path):
+        RunFolder(path).drop_leftovers()
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Keep other processes from writing a run, and make the folders above it; leave no trace if it fails."""
     lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0)
     parent_is_ours = not path.parent.exists()
     try:
@@ -189,21 +264,7 @@ def writing(path: Path, *, overwrite: bool = False, resume: bool = False) -> Ite
     except OSError as reason:
         raise RunFolderError(f"{path} cannot be written ({reason}); pass another --out.") from reason
     try:
-        _check_target(path, overwrite)
-        if not resume:
-            if partial.checkpoints.is_dir() and not overwrite:
-                raise RunFolderError(
-                    f"{partial.path} holds an interrupted run; continue with --resume {path}, or pass --overwrite."
-                )
-            shutil.rmtree(partial.path, ignore_errors=True)
-        partial.path.mkdir(exist_ok=True)
-        try:
-            yield partial
-        except BaseException:
-            if not partial.checkpoints.is_dir():
-                shutil.rmtree(partial.path, ignore_errors=True)
-            raise
-        _publish(partial.path, path)
+        yield
     finally:
         with contextlib.suppress(OSError):  # before the lock is released: a waiting process sees that it is gone
             Path(lock.lock_file).unlink(missing_ok=True)
@@ -213,28 +274,43 @@ def writing(path: Path, *, overwrite: bool = False, resume: bool = False) -> Ite
                 path.parent.rmdir()
 
 
-def _check_target(path: Path, overwrite: bool) -> None:
+def _check_target(path: Path, overwrite: bool, resume: bool) -> None:
     """Refuse a name that is taken."""
     if not path.exists():
         return
     if not overwrite:
-        raise RunFolderError(f"{path} exists; pass --overwrite to replace it, or another --out.")
+        remedy = "move it away, then resume" if resume else "pass --overwrite to replace it, or another --out"
+        raise RunFolderError(f"{path} exists; {remedy}.")
     if not path.is_dir():
         raise RunFolderError(f"{path} is a file, not a run; pass another --out.")
     if any(path.iterdir()):
         RunFolder(path).read_info()  # only a run may be replaced by a run
 
 
-def _publish(partial: Path, path: Path) -> None:
-    """Rename the finished folder; an old run of that name is deleted only afterwards."""
-    if not path.exists():
-        partial.rename(path)
-        return
-    old = path.with_name(f".{path.name}.{os.getpid()}.old")
-    path.rename(old)
+def _publish(partial: RunFolder, path: Path) -> None:
+    """Rename the complete folder; what it replaces and what is left over are deleted only afterwards."""
+    if path.exists():
+        _delete(partial.replaced)
+        path.rename(partial.replaced)
     try:
-        partial.rename(path)
+        partial.path.rename(path)
     except BaseException:
-        old.rename(path)
+        _give_back(partial, path)
         raise
-    shutil.rmtree(old, ignore_errors=True)
+    RunFolder(path).drop_leftovers()
+
+
+def _give_back(partial: RunFolder, path: Path) -> None:
+    """Undo half a replacement: the old run had made room, and the new one had not taken its place."""
+    if partial.replaced.exists() and not path.exists():
+        partial.replaced.rename(path)
+
+
+def _delete(*paths: Path) -> None:
+    """Delete files, links and folders, if they exist and as far as the system allows."""
+    for path in paths:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)

@@ -124,6 +124,34 @@ class TestResume:
             assert (tmp_path / "run" / name).read_bytes() == (whole / name).read_bytes()
         assert not (tmp_path / "run.partial").exists()
 
+    def test_a_replacement_goes_on_as_one(self, shoal, fit, interrupt, tickets, tmp_path):
+        fit(tickets, "--text", "body", "--clusters", 4)
+        options = ("--text", "body", "--clusters", 3, "--out", tmp_path / "run", "--overwrite")
+        interrupt("fit", tickets, *FAST, *options)
+        assert assignments(tmp_path / "run")["cluster"].n_unique() == 4
+        answer = shoal("fit", "--resume", tmp_path / "run", "--json")
+        assert answer.code == 0, answer.err
+        assert assignments(tmp_path / "run")["cluster"].n_unique() == 3
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "tickets.csv"]
+
+    def test_from_another_folder(self, shoal, interrupt, tickets, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        interrupt("fit", "tickets.csv", *FAST, "--text", "body", "--clusters", 3, "--out", "run")
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        assert shoal("fit", "--resume", tmp_path / "run").code == 0
+
+    def test_a_name_that_was_taken_meanwhile(self, shoal, interrupt, tickets, tmp_path):
+        interrupt("fit", tickets, *FAST, "--text", "body", "--clusters", 3, "--out", tmp_path / "run")
+        (tmp_path / "run").mkdir()
+        answer = shoal("fit", "--resume", tmp_path / "run")
+        assert (answer.code, "move it away, then resume" in answer.err) == (7, True)
+
+    def test_stopped_before_anything_was_read(self, shoal, tmp_path):
+        (tmp_path / "run.partial").mkdir()
+        answer = shoal("fit", "--resume", tmp_path / "run")
+        assert (answer.code, "stopped before its input was read; start it again" in answer.err) == (7, True)
+
     def test_overwrite_starts_afresh(self, fit, interrupt, tickets, tmp_path):
         interrupt("fit", tickets, *FAST, "--text", "body", "--clusters", 4, "--out", tmp_path / "run")
         fit(tickets, "--text", "body", "--clusters", 3, "--overwrite")
@@ -172,7 +200,8 @@ class TestResume:
         assert answer.code == 7
         assert "there is no interrupted run at" in answer.err
         _, run = fit(tickets, "--text", "body", "--clusters", 3)
-        assert "it is already finished" in shoal("fit", "--resume", run).err
+        again = shoal("fit", "--resume", run)
+        assert (again.code, "It was already finished" in again.err) == (0, True)
 
     def test_file_or_resume_and_no_other_options(self, shoal, tickets, tmp_path):
         for arguments in ((), (tickets, "--resume", tmp_path / "run")):

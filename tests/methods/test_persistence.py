@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import stat
 
 import numpy as np
 import pytest
@@ -23,6 +25,20 @@ def saved(tmp_path):
     """Return a saved model's folder."""
     TwoStage(3, representation="tfidf", n_init=2).fit(TEXTS).save(tmp_path / "model")
     return tmp_path / "model"
+
+
+def test_others_may_read_it_if_the_umask_says_so(tmp_path):
+    before = os.umask(0o022)
+    try:
+        TwoStage(3, backbone=tiny_backbone(tmp_path / "bert"), max_length=16).fit(TEXTS).save(tmp_path / "open")
+        os.umask(0o077)
+        TwoStage(3, representation="tfidf", n_init=2).fit(TEXTS).save(tmp_path / "closed")
+    finally:
+        os.umask(before)
+    for name, mode in {"open": 0o644, "closed": 0o600}.items():
+        files = [file for file in (tmp_path / name).rglob("*") if file.is_file()]
+        assert any(file.suffix == ".safetensors" for file in files)
+        assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {mode}
 
 
 class TestRoundTrip:

@@ -36,8 +36,7 @@ def demo(
     from shoal.corpus import Corpus
     from shoal.demo_texts import standard_library_texts
     from shoal.errors import DataError
-    from shoal.fitting import FitJob, fit_corpus
-    from shoal.run_folder import free_path
+    from shoal.fitting import FitJob, start_fit
 
     texts = standard_library_texts()
     if not texts:
@@ -48,7 +47,7 @@ def demo(
     job = FitJob(
         "Python's standard library", text="text", label="module", method=method, params={"n_clusters": len(modules)}
     )
-    result = fit_corpus(job, lambda: corpus, out or free_path(Path("runs") / "demo"), overwrite=overwrite)
+    result = start_fit(job, out, overwrite=overwrite, read=lambda: corpus, stem="demo")
     report(result, as_json=json)
     if not json:
         say("Next: shoal fit YOUR_FILE.csv --clusters 10    (shoal fit --help, shoal methods)")

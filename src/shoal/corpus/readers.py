@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import functools
-import gzip
 import io
 import json
 import re
@@ -18,6 +17,8 @@ import polars as pl
 
 from shoal.corpus.columns import frame_of_columns, frame_of_items, without_surrogates
 from shoal.corpus.delimited import Table, lines_of, looks_like_csv, read_delimited
+from shoal.corpus.unpacking import unzipped
+from shoal.corpus.xlsx import read_xlsx
 from shoal.errors import DataError, ParameterError
 
 FORMATS = {
@@ -54,7 +55,8 @@ def read_table(
       rows only in a one-column table.
     - json: a list of objects, a list of texts, or an object of columns. jsonl: one object or text per line. The
       columns are the union of the keys; nested values become their JSON text.
-    - xlsx: the first sheet, every cell as a string; empty rows at the end are not rows.
+    - xlsx: the first sheet, every cell as a string with all its digits, dates in ISO format; a formula that was never
+      computed is its own text; empty rows at the end are not rows.
     - txt: one text per line, column ``text``; blank lines are rows.
 
     Without ``encoding``, bytes are UTF-8, or UTF-16 with a byte order mark; else Windows-1252 if every byte
@@ -161,9 +163,11 @@ def _read_bytes(source: str | Path | BinaryIO) -> tuple[str, bytes]:
         name = "standard input" if str(source) == "-" else str(getattr(stream, "name", "the stream"))
     if raw.startswith(b"\x1f\x8b") or (raw and name.lower().endswith(".gz")):
         try:
-            raw = gzip.decompress(raw)
-        except (OSError, EOFError, zlib.error) as error:
+            raw = unzipped(raw)
+        except (EOFError, zlib.error) as error:
             raise DataError(f"{name} is damaged gzip ({error}); copy or compress it again.") from error
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from error
     if not raw.strip(codecs.BOM_UTF8):
         raise DataError(f"{name} is empty; pass a file with at least one text.")
     return name, raw
@@ -264,25 +268,6 @@ def _read_parquet(raw: bytes) -> pl.DataFrame:
         raise DataError(f"not valid parquet ({_first_line(error)}); write it again.") from error
 
 
-def _read_xlsx(raw: bytes) -> pl.DataFrame:
-    """Read the first sheet, cells as strings, without the empty rows at its end."""
-    try:
-        frame = pl.read_excel(
-            io.BytesIO(raw),
-            engine="calamine",
-            infer_schema_length=0,
-            drop_empty_rows=False,
-            drop_empty_cols=False,
-            raise_if_empty=False,
-        )
-    except (Exception, pl.exceptions.PanicException) as error:
-        raise DataError(f"not valid xlsx ({_first_line(error)}); save it again as xlsx or csv.") from error
-    if frame.is_empty():
-        return frame
-    filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
-    return frame.head(filled[-1] + 1 if len(filled) else 0)
-
-
 def _first_line(error: BaseException) -> str:
     """Return the first line of another library's message."""
     return str(error).partition("\n")[0]
@@ -290,7 +275,7 @@ def _first_line(error: BaseException) -> str:
 
 _BINARY_READERS: dict[str | None, Callable[[bytes], pl.DataFrame]] = {
     "parquet": _read_parquet,
-    "xlsx": _read_xlsx,
+    "xlsx": read_xlsx,
 }
 _TEXT_READERS: dict[str, Callable[[str], Table]] = {
     "csv": read_delimited,

@@ -6,6 +6,7 @@ import functools
 import gzip
 import importlib
 import io
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -109,11 +110,20 @@ def _xlsx(frame: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
+class _Exact(float):
+    """A number that is written with all its digits: xlsxwriter asks for sixteen, and many doubles need seventeen."""
+
+    def __format__(self, _: str) -> str:
+        return repr(float(self))
+
+
 def _spreadsheet_cells(series: pl.Series) -> list[str | float | None]:
-    """Return the cells that a spreadsheet holds exactly, without NaN and infinities; the others as strings."""
+    """Return the cells that a spreadsheet holds exactly; the others as strings, NaN as a missing cell."""
     if series.dtype.is_float():
-        return [cell if finite else None for cell, finite in zip(series, series.is_finite(), strict=True)]
-    whole = series.dtype.is_integer() and series.is_between(-_EXACT_INTEGERS, _EXACT_INTEGERS).all()
+        cells = series.fill_nan(None).to_list()
+        return [cell if cell is None else _Exact(cell) if math.isfinite(cell) else str(cell) for cell in cells]
+    ends = [end for end in (series.min(), series.max()) if isinstance(end, int)]
+    whole = series.dtype.is_integer() and all(abs(end) <= _EXACT_INTEGERS for end in ends)
     return (series if whole or series.dtype == pl.Boolean else strings_of(series)).to_list()
 
 

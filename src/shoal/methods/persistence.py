@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,7 @@ def save_model(model: TextClusterer, folder: Path) -> None:
     save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / _HEADS)
     text = json.dumps(config, indent=2, ensure_ascii=False)
     (folder / _CONFIG).write_text(text + "\n", encoding="utf-8")
+    _share(folder, like=folder / _CONFIG)
 
 
 def load(path: str | Path) -> TextClusterer:
@@ -136,6 +138,14 @@ def _json_params(model: TextClusterer) -> dict[str, Any]:
             raise ParameterError(f"{name}={value!r} cannot be saved; use plain numbers, strings and lists.") from reason
         params[name] = value
     return params
+
+
+def _share(folder: Path, like: Path) -> None:
+    """Give every file the permissions of ``like``: safetensors makes its files for their owner only."""
+    mode = stat.S_IMODE(like.stat().st_mode)
+    for file in folder.rglob("*"):
+        if file.is_file():
+            file.chmod(mode)
 
 
 def _part(arrays: State, prefix: str) -> State:

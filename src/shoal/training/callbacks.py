@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
+from shoal.cache import write_atomically
 from shoal.errors import MissingExtraError, ParameterError
 from shoal.training.batch import CorpusViews, VectorCorpus
 from shoal.vectors import Vectors
@@ -62,9 +64,10 @@ class StageSnapshots(Callback):
     def on_embeddings(self, record: Record, embeddings: Vectors, labels: NDArray[np.int64]) -> None:
         """Save the first evaluation of a stage."""
         if record["step"] == 0:
-            self.folder.mkdir(parents=True, exist_ok=True)
             name = record["stage"].replace(" ", "-")
-            np.savez_compressed(self.folder / f"before-{name}.npz", vectors=embeddings, labels=labels)
+            content = io.BytesIO()
+            np.savez_compressed(content, vectors=embeddings, labels=labels)
+            write_atomically(self.folder / f"before-{name}.npz", content.getvalue())
 
 
 class EarlyStopping(Callback):
