@@ -7,6 +7,7 @@ from scipy.spatial.distance import pdist
 from sklearn.cluster import AgglomerativeClustering
 
 from shoal.clusterers import average_linkage, average_linkage_labels
+from shoal.clusterers.chain import merge_labels
 from shoal.errors import ParameterError
 from shoal.vectors import cluster_means, unit_rows
 
@@ -42,9 +43,8 @@ def test_ties_still_give_exactly_as_many_clusters():
 def test_groups_are_linked_by_the_mean_distance_of_their_members(cloud, same_partition):
     vectors = unit_rows(cloud)
     groups = average_linkage._group(vectors, 40, seed=0)
-    linked = average_linkage._link_groups(cluster_means(vectors, groups, groups.max() + 1), np.bincount(groups), 6)[
-        groups
-    ]
+    means = cluster_means(vectors, groups, groups.max() + 1).astype(np.float64)
+    linked = merge_labels(1 - means @ means.T, 6, sizes=np.bincount(groups))[groups]
     # the same by brute force: all pairs of members, the least mean first
     distances = 1 - vectors.astype(np.float64) @ vectors.T
     clusters = [np.flatnonzero(groups == group) for group in range(groups.max() + 1)]
@@ -60,7 +60,7 @@ def test_groups_are_linked_by_the_mean_distance_of_their_members(cloud, same_par
 
 def test_groups_of_one_row_each_give_the_exact_tree(cloud):
     vectors = unit_rows(cloud)
-    grouped = average_linkage._in_order(average_linkage._link_groups(vectors, np.ones(200, dtype=int), 9))
+    grouped = merge_labels(np.maximum(1 - vectors.astype(np.float64) @ vectors.T, 0), 9)
     np.testing.assert_array_equal(grouped, average_linkage_labels(vectors, 9))
 
 

@@ -8,6 +8,7 @@ from shoal.clusterers.linkage import LINKAGES, Linkage, fit_linkage
 from shoal.clusterers.mixture import Mixture, fit_mixture
 from shoal.clusterers.neighbour_graph import Neighbourhood, graph_of, nearest_neighbours, smoothed, smoothing_matrix
 from shoal.clusterers.reducers import Neighbours, Projection, Reducer, fit_pca, fit_umap
+from shoal.clusterers.similarity_distribution import fit_hac_sd
 from shoal.clusterers.softmax_regression import SoftmaxHead, fit_softmax
 from shoal.clusterers.student_t import StudentT
 from shoal.clusterers.threads import threads_for
@@ -30,6 +31,7 @@ __all__ = [
     "TransportState",
     "average_linkage_labels",
     "cosine_silhouette",
+    "fit_hac_sd",
     "fit_kmeans",
     "fit_linkage",
     "fit_minibatch_kmeans",

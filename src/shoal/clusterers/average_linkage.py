@@ -7,11 +7,10 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from shoal.clusterers.chain import components, in_order, merge_labels
 from shoal.clusterers.linkage import MAX_TEXTS
 from shoal.errors import ParameterError
 from shoal.vectors import BLOCK_ROWS, Vectors, cluster_means
@@ -66,11 +65,13 @@ def average_linkage_labels(
     if len(vectors) > max_rows:
         groups = _group(vectors, min(max_rows, max(max_rows // GROUPS_SHARE, 10 * n_clusters)), seed)
         sizes = np.bincount(groups)
-        return _in_order(_link_groups(cluster_means(vectors, groups, len(sizes)), sizes, n_clusters)[groups])
+        means = cluster_means(vectors, groups, len(sizes)).astype(np.float64)
+        merged = merge_labels(np.maximum(1 - means @ means.T, 0), n_clusters, sizes=sizes)
+        return in_order(merged[groups])
     merges = linkage(_condensed_distances(vectors), method="average")[: len(vectors) - n_clusters, :2].astype(np.int64)
     # Merge i makes node n + i from two earlier nodes. The lowest n - K merges leave K clusters, even with tied heights.
     made = len(vectors) + np.arange(len(merges))
-    return _in_order(_components(merges.ravel(), np.repeat(made, 2), len(vectors) + len(merges))[: len(vectors)])
+    return in_order(components(merges.ravel(), np.repeat(made, 2), len(vectors) + len(merges))[: len(vectors)])
 
 
 def _condensed_distances(vectors: Vectors) -> NDArray[np.float64]:
@@ -94,46 +95,3 @@ def _group(vectors: Vectors, n_groups: int, seed: int) -> NDArray[np.int64]:
     with warnings.catch_warnings():  # fewer distinct rows than groups: fewer groups are made
         warnings.simplefilter("ignore", ConvergenceWarning)
         return np.unique(model.fit_predict(vectors), return_inverse=True)[1]
-
-
-def _link_groups(means: Vectors, sizes: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:
-    """Average linkage of groups with sizes, by nearest-neighbour chains (Murtagh 1983); scipy's takes no sizes."""
-    distances = np.maximum(1 - means.astype(np.float64) @ means.T.astype(np.float64), 0)
-    np.fill_diagonal(distances, np.inf)
-    weights = sizes.astype(np.float64)
-    alive = np.ones(len(means), dtype=bool)
-    heights: list[float] = []
-    left: list[int] = []
-    right: list[int] = []
-    chain: list[int] = []
-    while len(heights) < len(means) - 1:
-        chain = chain or [int(alive.argmax())]
-        tip = chain[-1]
-        near = int(distances[tip].argmin())
-        if len(chain) < 2 or distances[tip, near] < distances[tip, chain[-2]]:
-            chain.append(near)
-            continue
-        gone, kept = chain.pop(), chain.pop()  # nearest to each other
-        heights.append(distances[gone, kept])
-        left.append(gone)
-        right.append(kept)
-        total = weights[gone] + weights[kept]
-        joined = (weights[gone] * distances[gone] + weights[kept] * distances[kept]) / total
-        distances[kept], distances[:, kept] = joined, joined
-        distances[gone], distances[:, gone] = np.inf, np.inf
-        weights[kept], alive[gone] = total, False
-    lowest = np.argsort(heights, kind="stable")[: len(means) - n_clusters]
-    return _components(np.array(left, int)[lowest], np.array(right, int)[lowest], len(means))
-
-
-def _components(left: NDArray[np.int64], right: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
-    """Find the connected components of a graph given by its edges."""
-    edges = csr_matrix((np.ones(len(left), np.int8), (left, right)), shape=(n_nodes, n_nodes))
-    parts: NDArray[np.int64] = connected_components(edges, directed=False)[1].astype(np.int64)
-    return parts
-
-
-def _in_order(labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Renumber the clusters by their first rows."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    return first.argsort().argsort()[inverse].astype(np.int64)

@@ -71,6 +71,11 @@ def fit_linkage(vectors: Vectors, n_clusters: int, *, linkage: str = "average") 
     labels = np.zeros(len(vectors), dtype=np.int64)
     if n_clusters > 1:  # scikit-learn refuses a single text, and one cluster needs no merging
         labels[:] = AgglomerativeClustering(n_clusters, linkage=linkage).fit_predict(vectors)
+    return linkage_of(vectors, labels, n_clusters)
+
+
+def linkage_of(vectors: Vectors, labels: NDArray[np.int64], n_clusters: int) -> Linkage:
+    """Return the partition by the nearest of these vectors; its bandwidth comes from their spread in the clusters."""
     means = cluster_means(vectors, labels, n_clusters)
     spread = float(np.mean(np.sum((vectors - means[labels]) ** 2, axis=1)))
     return Linkage(vectors, labels, max(BANDWIDTH_SHARE * spread, 1e-12))

@@ -136,6 +136,15 @@ METHODS: dict[str, Method] = {
             "presets": {"glove": {"word_vectors": "glove"}, "umap": {"reducer": "umap"}},
         },
     ),
+    "hac-sd": Method(
+        _TWO_STAGE,
+        {"clusterer": "hac-sd"},
+        {
+            "summary": "agglomerative clustering of the N²/K cosines that stand out",
+            "source": "HAC-SD (Rakib et al. 2020); SCCL, DECCRL (baseline)",
+            "presets": {"paper": {"representation": "sif", "word_vectors": "glove", "linkage": "ward"}},
+        },
+    ),
     "two-stage": Method(_TWO_STAGE),
 }
 

@@ -15,6 +15,7 @@ from shoal.clusterers import (
     LINKAGES,
     Clusterer,
     Reducer,
+    fit_hac_sd,
     fit_kmeans,
     fit_linkage,
     fit_minibatch_kmeans,
@@ -29,7 +30,7 @@ from shoal.methods.context import FitContext
 from shoal.methods.idec_clusterer import fit_idec
 from shoal.methods.inputs import Rows
 from shoal.methods.represented import fit_representation, represent, restore_representation, save_representation
-from shoal.parameters import declared, one_of, optional, parameter, whole
+from shoal.parameters import declared, number, one_of, optional, parameter, whole
 from shoal.vectors import Vectors
 
 FIT: dict[str, Callable[..., Clusterer]] = {
@@ -38,7 +39,7 @@ FIT: dict[str, Callable[..., Clusterer]] = {
     "minibatch-kmeans": fit_minibatch_kmeans,
     "gaussian-mixture": fit_mixture,
 }
-CLUSTERERS = (*FIT, "agglomerative", "idec")
+CLUSTERERS = (*FIT, "agglomerative", "hac-sd", "idec")
 
 
 @declared
@@ -63,7 +64,8 @@ class TwoStage(TextClusterer):
     reducer: str = parameter("none", "Dimension reduction before clustering.", one_of("none", "pca", "umap"))
     clusterer: str = parameter(
         "spherical-kmeans",
-        "The clustering algorithm; 'idec' trains an auto-encoder with ClusterBERT's values.",
+        "The clustering algorithm; 'hac-sd' is agglomerative on the similarities that stand out, 'idec' trains an "
+        "auto-encoder with ClusterBERT's values.",
         one_of(*CLUSTERERS),
     )
     backbone: str = shared.BACKBONE
@@ -79,7 +81,12 @@ class TwoStage(TextClusterer):
         None, "Dimensions after the reducer; by default K + 1, as in ClusterBERT for UMAP.", optional(whole())
     )
     n_neighbors: int = parameter(15, "For 'umap': number of neighbours, as in ClusterBERT.", whole())
-    linkage: str = parameter("average", "For 'agglomerative': the linkage.", one_of(*LINKAGES))
+    linkage: str = parameter("average", "For 'agglomerative' and 'hac-sd': the linkage.", one_of(*LINKAGES))
+    max_memory: float = parameter(
+        4.0,
+        "For 'hac-sd': most memory for the distances of all pairs, in GB; 4 are enough for 31,600 texts.",
+        number(above=0),
+    )
     n_init: int = shared.N_INIT.but(meaning="Number of starts of k-means and of the mixture; the best is kept.")
     max_iter: int = parameter(300, "Maximum number of iterations per start.", whole())
     cache: bool = shared.CACHE
@@ -114,6 +121,8 @@ class TwoStage(TextClusterer):
         """Fit the clusterer."""
         if self.clusterer == "agglomerative":
             return fit_linkage(vectors, self.n_clusters, linkage=self.linkage)
+        if self.clusterer == "hac-sd":
+            return fit_hac_sd(vectors, self.n_clusters, linkage=self.linkage, max_memory=self.max_memory)
         if self.clusterer == "idec":
             found = fit_idec(
                 vectors,
