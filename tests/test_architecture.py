@@ -17,7 +17,7 @@ SOURCE = ROOT / "src" / "shoal"
 # Each room may import from the rooms in the rows above it, and from its own.
 ROWS = [
     ["errors", "_version"],
-    ["cache", "environment", "parameters", "progress", "vectors"],
+    ["cache", "confined", "environment", "parameters", "progress", "vectors"],
     ["clustering", "corpus", "demo_texts", "run_folder", "text"],
     ["clusterers", "functional", "metrics", "naming"],
     ["encoder"],
@@ -30,6 +30,7 @@ ROW_OF = {room: row for row, rooms in enumerate(ROWS) for room in rooms}
 # Siblings do not import each other, but for these.
 SIBLINGS = {
     ("clusterers", "functional"),  # optimal transport is a formula on tensors
+    ("run_folder", "clustering"),  # a run holds clusters
 }
 
 

@@ -71,9 +71,13 @@ class Cluster:
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Cluster:
         """Reverse :meth:`as_json`."""
-        topics = tuple(Topic(**{**topic, "words": tuple(topic["words"])}) for topic in content.get("topics", ()))
-        lists = {"keywords": tuple(content["keywords"]), "examples": tuple(content["examples"]), "topics": topics}
-        return cls(**{**content, **lists})
+        topics = tuple(Topic(**{**topic, "words": _strings(topic["words"])}) for topic in content.get("topics", ()))
+        lists = {"keywords": _strings(content["keywords"]), "examples": _strings(content["examples"]), "topics": topics}
+        cluster = cls(**{**content, **lists})
+        numbers = (cluster.id, cluster.size, cluster.confidence, *(topic.share for topic in topics))
+        if not isinstance(cluster.name, str) or not all(type(number) in (int, float) for number in numbers):
+            raise TypeError(f"cluster {cluster.id!r} has a name that is no string, or a number that is none")
+        return cluster
 
 
 @dataclass(frozen=True)
@@ -128,6 +132,13 @@ class Clustering:
             },
             schema_overrides={"cluster": pl.Int64, "cluster_name": pl.String, "second_cluster": pl.Int64},
         )
+
+
+def _strings(content: Any) -> tuple[str, ...]:
+    """Return a list of strings from JSON as a tuple."""
+    if not isinstance(content, list) or not all(isinstance(text, str) for text in content):
+        raise TypeError(f"{content!r:.40} is not a list of strings")
+    return tuple(content)
 
 
 def _masked(values: NDArray[Any], keep: NDArray[np.bool_]) -> pl.Series:

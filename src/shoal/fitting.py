@@ -244,17 +244,15 @@ def read_result(path: Path) -> FitResult:
     info = folder.read_info()
     names = ("method", "n_texts", "seconds", "peak_memory_mb", "dropped", "truncated", "outcome")
     try:
-        found = {name: info[name] for name in names}
-        clusters = tuple(map(Cluster.from_json, json.loads(folder.clusters.read_text(encoding="utf-8"))))
         return FitResult(
             run=path,
-            clusters=clusters,
+            clusters=folder.read_clusters(),
             notes=info["data"],
             scores=info.get("scores"),
             start_scores=info.get("start_scores"),
-            **found,
+            **{name: info[name] for name in names},
         )
-    except (OSError, ValueError, LookupError, TypeError, RecursionError) as reason:
+    except LookupError as reason:
         raise RunFolderError(f"{path} is damaged ({type(reason).__name__}: {reason}); fit again.") from reason
 
 

@@ -19,15 +19,18 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Any, NoReturn
 
 from filelock import FileLock, Timeout
 
 from shoal.cache import sha256_of, write_atomically
+from shoal.clustering import Cluster
+from shoal.confined import check_size, other_entries, read_json, regular_files
 from shoal.errors import RunFolderError
 
 FORMAT, FORMAT_VERSION = "shoal-run", 1
@@ -106,52 +109,75 @@ class RunFolder:
         Raises
         ------
         RunFolderError
-            If it is missing, unfinished, not Shoal's, of another format version, or a file was changed or lost.
+            If it is missing, unfinished, not Shoal's, of another format version, a file was changed or lost, or is not
+            a regular file inside the folder.
         """
         folder = cls(Path(path))
         if not folder.path.is_dir():
             hint = "; it is unfinished: run `shoal fit --resume`" if partial_path(folder.path).is_dir() else ""
             raise RunFolderError(f"{folder.path} is not a run folder{hint or '; pass one that `shoal fit` wrote'}.")
-        files = folder.read_info()["files"]
+        info = folder.read_info()
+        files, sizes = info["files"], info.get("sizes", {})
+        found = regular_files(folder.path)
         for name, checksum in files.items():
-            file = folder.path / name
-            if not file.resolve().is_relative_to(folder.path.resolve()):
+            if name not in found:
+                folder._refuse_missing(name)
+            if isinstance(sizes, dict) and sizes.get(name, found[name]) != found[name]:
+                raise folder._changed(name)
+            check_size(folder.path / name)
+            if sha256_of(folder.path / name) != checksum:
+                raise folder._changed(name)
+        # elsewhere in the folder users may keep files of their own
+        inside = [name for name in (*found, *other_entries(folder.path)) if name.startswith(f"{MODEL}/")]
+        inside += [MODEL] if folder.model.is_symlink() else []
+        for name in inside:
+            hidden = name in found and name.rpartition("/")[2].startswith(".")
+            if name not in files and not hidden:
                 raise RunFolderError(
-                    f"{folder.path}/run.json names a file outside the run ({name}); it is refused: fit again."
+                    f"{folder.path / name} is not part of this run (not in run.json); remove it or fit again."
                 )
-            if not file.is_file():
-                raise RunFolderError(f"{folder.path} is damaged: {name} is missing; fit again.")
-            if sha256_of(file) != checksum:
-                raise RunFolderError(f"{file} was changed after the run was written; it is refused: fit again.")
-        for file in folder.model.rglob("[!.]*"):  # elsewhere in the folder users may keep files of their own
-            if file.is_file() and file.relative_to(folder.path).as_posix() not in files:
-                raise RunFolderError(f"{file} is not part of this run (not in run.json); remove it or fit again.")
         return folder
+
+    def _refuse_missing(self, name: str) -> NoReturn:
+        """Say why a listed file is not among the regular files of the folder."""
+        inside = not PurePosixPath(name).is_absolute() and ".." not in PurePosixPath(name).parts and "\0" not in name
+        if inside and not os.path.lexists(self.path / name):
+            raise RunFolderError(f"{self.path} is damaged: {name} is missing; fit again.")
+        raise RunFolderError(
+            f"{self.path}/run.json names a file outside the run ({name!r}), or one that is not a regular file; it is "
+            "refused: fit again."
+        )
+
+    def _changed(self, name: str) -> RunFolderError:
+        return RunFolderError(f"{self.path / name} was changed after the run was written; it is refused: fit again.")
 
     def read_info(self) -> dict[str, Any]:
         """Return ``run.json``, or say why it cannot be used."""
         try:
-            info = json.loads(self.info.read_text(encoding="utf-8"))
+            info = read_json(self.info)
         except OSError as reason:
             raise RunFolderError(f"{self.path} has no run.json; it is not a finished Shoal run.") from reason
-        except ValueError as reason:
-            raise RunFolderError(f"{self.info} is damaged ({reason}); fit again.") from reason
         if not isinstance(info, dict) or info.get("format") != FORMAT or not isinstance(info.get("files"), dict):
             raise RunFolderError(f"{self.path} was not written by Shoal; pass a folder that `shoal fit` wrote.")
-        if info.get("format_version") != FORMAT_VERSION:
-            raise RunFolderError(
-                f"{self.path} has format version {info.get('format_version')} but this Shoal reads "
-                f"{FORMAT_VERSION}; install the version that wrote it."
-            )
+        check_version(self.path, info.get("format_version"), FORMAT_VERSION)
         return info
+
+    def read_clusters(self) -> tuple[Cluster, ...]:
+        """Return the clusters of a finished run, by number."""
+        try:
+            return tuple(map(Cluster.from_json, read_json(self.clusters)))
+        except (OSError, ValueError, LookupError, TypeError) as reason:
+            raise RunFolderError(f"{self.clusters} cannot be read ({reason}); fit again.") from reason
 
     def seal(self, info: Mapping[str, Any]) -> None:
         """Write ``run.json``: ``info`` and the sha256 of every file of the run."""
         _delete(*self.path.rglob(".*.tmp"))  # of atomic writes that were killed
         files = sorted(file for file in self.path.rglob("*") if file.is_file() and file != self.info)
         named = {file.relative_to(self.path): file for file in files}
-        sums = {name.as_posix(): sha256_of(file) for name, file in named.items() if name.parts[0] not in LEFTOVERS}
-        content = {"format": FORMAT, "format_version": FORMAT_VERSION, **info, "files": sums}
+        own = {name.as_posix(): file for name, file in named.items() if name.parts[0] not in LEFTOVERS}
+        sums = {name: sha256_of(file) for name, file in own.items()}
+        sizes = {name: file.stat().st_size for name, file in own.items()}
+        content = {"format": FORMAT, "format_version": FORMAT_VERSION, **info, "sizes": sizes, "files": sums}
         write_atomically(self.info, (json.dumps(content, indent=2) + "\n").encode())
 
     def is_complete(self) -> bool:
@@ -169,6 +195,14 @@ class RunFolder:
     def drop_leftovers(self) -> None:
         """Delete what only an unfinished run needs."""
         _delete(*(self.path / name for name in LEFTOVERS))
+
+
+def check_version(path: Path, found: object, known: int) -> None:
+    """Refuse a format of another version; a newer one needs a newer Shoal."""
+    if found != known or isinstance(found, bool):
+        newer = isinstance(found, int) and found > known
+        remedy = "upgrade Shoal: pip install --upgrade shoal" if newer else "install the version that wrote it"
+        raise RunFolderError(f"{path} has format version {found} but this Shoal reads {known}; {remedy}.")
 
 
 def partial_path(path: Path) -> Path:

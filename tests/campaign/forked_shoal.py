@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+NETWORK = 99  # the code of a process that asked for the network
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -39,7 +42,6 @@ class ForkedShoal:
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")]),
             "OMP_NUM_THREADS": "1",
-            "HF_HUB_OFFLINE": "1",
             "TOKENIZERS_PARALLELISM": "false",
             "SHOAL_CACHE": str(self.folder / "cache"),
         }
@@ -58,10 +60,14 @@ class ForkedShoal:
         self._process.stdin.close()
         self._process.wait(60)
 
-    def __call__(self, *arguments: object, kill_at: int | None = None) -> Answer:
+    def __call__(
+        self, *arguments: object, kill_at: int | None = None, forbidden: Path | None = None, seconds: int = 120
+    ) -> Answer:
+        """Run a command; ``forbidden`` is a folder in which opening a file counts as a write; so does the network."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         request = {"arguments": list(map(str, arguments)), "kill_at": kill_at, "folder": str(self.folder)}
+        request |= {"forbidden": None if forbidden is None else str(forbidden), "seconds": seconds}
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         return Answer(**json.loads(self._process.stdout.readline()))
@@ -97,6 +103,8 @@ def _run(request: dict[str, Any]) -> dict[str, Any]:
     def action() -> None:
         from shoal.cli import main
 
+        signal.alarm(request["seconds"])
+        _cut_off()
         for number, log in enumerate(logs, start=1):
             os.dup2(os.open(log, os.O_CREAT | os.O_TRUNC | os.O_WRONLY), number)
         sys.argv = ["shoal", *request["arguments"]]
@@ -106,9 +114,19 @@ def _run(request: dict[str, Any]) -> dict[str, Any]:
             sys.stdout.flush()
             sys.stderr.flush()
 
-    ending = run_traced(action, folder, request["kill_at"])
+    forbidden = request["forbidden"]
+    ending = run_traced(action, Path(forbidden or folder), request["kill_at"], reads=forbidden is not None)
     out, err = (log.read_text("utf-8", "replace") for log in logs)
     return {"code": ending.code, "writes": ending.writes, "out": out, "err": err}
+
+
+def _cut_off() -> None:
+    """End the process with a code of its own if it asks for another machine."""
+
+    def refuse(*_: object, **__: object) -> None:
+        os._exit(NETWORK)
+
+    socket.getaddrinfo = socket.create_connection = socket.socket.connect = refuse  # type: ignore[assignment,method-assign]
 
 
 if __name__ == "__main__":

@@ -68,8 +68,11 @@ class Ending:
     code: int | None  # None: killed at the requested write
 
 
-def run_traced(action: Callable[[], None], watched: Path, kill_at: int | None = None) -> Ending:
-    """Run ``action`` in a process of its own; kill it before the ``kill_at``-th change (from 1) below ``watched``."""
+def run_traced(action: Callable[[], None], watched: Path, kill_at: int | None = None, *, reads: bool = False) -> Ending:
+    """Run ``action`` in a process of its own; kill it before the ``kill_at``-th change (from 1) below ``watched``.
+
+    With ``reads``, opening a file there counts too.
+    """
     child = os.fork()
     if not child:
         _be_traced(action)
@@ -87,7 +90,7 @@ def run_traced(action: Callable[[], None], watched: Path, kill_at: int | None = 
             continue
         given = 0
         if status >> 8 == _FILTER_STOP:
-            if not killed and _changes(thread, folder):
+            if not killed and _touches(thread, folder, reads):
                 writes += 1
                 if writes == kill_at:
                     killed = True
@@ -125,15 +128,15 @@ def _install_filter() -> None:
     _check(_LIBC.prctl(_SET_SECCOMP, _FILTER_MODE, program, 0, 0))
 
 
-def _changes(thread: int, folder: str) -> bool:
-    """Tell whether the call at which a thread has stopped changes something below ``folder``."""
+def _touches(thread: int, folder: str, reads: bool) -> bool:
+    """Tell whether the call at which a thread has stopped changes something below ``folder``, or opens it."""
     info = ctypes.create_string_buffer(88)
     _check(_LIBC.ptrace(_SYSCALL_INFO, thread, 88, info))
     number, *arguments = struct.unpack_from("7Q", info.raw, 24)
     call = _NUMBERS[number]
     if call.file is not None:
         return _is_below(_link(thread, f"fd/{_signed(arguments[call.file])}"), folder)
-    if call.flags is not None and not arguments[call.flags] & (os.O_CREAT | os.O_TRUNC):
+    if call.flags is not None and not reads and not arguments[call.flags] & (os.O_CREAT | os.O_TRUNC):
         return False
     return any(
         _is_below(_path(thread, None if at is None else arguments[at], arguments[place]), folder)

@@ -34,7 +34,9 @@ def trained(shoal, tickets, tmp_path, monkeypatch):
 
 def test_the_pairs_are_those_of_the_metric_without_classes(shoal, trained):
     run, backbone = trained()
-    answer = shoal("inspect", run, "--pairs", "--top", 2, "--json")
+    refused = shoal("inspect", run, "--pairs")
+    assert (refused.code, "name it with --backbone" in refused.err) == (4, True), "a run is not asked what to load"
+    answer = shoal("inspect", run, "--pairs", "--top", 2, "--json", "--backbone", backbone)
     assert answer.code == 0, answer.err
     found = answer.json
     texts = list(dict.fromkeys(pl.read_parquet(run / "assignments.parquet")["body"].to_list()))
@@ -51,8 +53,8 @@ def test_the_pairs_are_those_of_the_metric_without_classes(shoal, trained):
 
 
 def test_with_classes_good_moves_are_told_from_bad_ones(shoal, trained):
-    run, _ = trained()
-    pairs = shoal("inspect", run, "--pairs", "--label", "topic", "--json").json["pairs"]
+    run, backbone = trained()
+    pairs = shoal("inspect", run, "--pairs", "--label", "topic", "--json", "--backbone", backbone).json["pairs"]
     kinds = {(pair["kind"], pair["same_class"]) for pair in pairs}
     assert kinds <= set(LABELLED)
     assert {("moved together", True), ("moved together", False)} <= kinds
@@ -60,12 +62,13 @@ def test_with_classes_good_moves_are_told_from_bad_ones(shoal, trained):
         first, second = (each["class"] for each in pair["texts"])
         assert (first == second) == pair["same_class"]
     own, _ = trained("--label", "topic", "--overwrite")
-    assert shoal("inspect", own, "--pairs", "--json").json["pairs"] == pairs, "the run's own classes are the default"
+    again = shoal("inspect", own, "--pairs", "--json", "--backbone", backbone)
+    assert again.json["pairs"] == pairs, "the run's own classes are the default"
 
 
 def test_for_people(shoal, trained):
-    run, _ = trained()
-    answer = shoal("inspect", run, "--pairs")
+    run, backbone = trained()
+    answer = shoal("inspect", run, "--pairs", "--backbone", backbone)
     assert answer.code == 0
     assert "Moved together" in answer.out
     assert "All pairs of 30 distinct texts were compared." in answer.err
@@ -97,7 +100,7 @@ def test_other_methods_that_train_move_texts_too(shoal, tickets, tmp_path, monke
     fitted = shoal("fit", tickets, "--text", "body", "--method", method, "--clusters", 3, "--backbone", backbone,
                    *options, "--out", tmp_path / "run")  # fmt: skip
     assert fitted.code == 0, fitted.err
-    answer = shoal("inspect", tmp_path / "run", "--pairs", "--json")
+    answer = shoal("inspect", tmp_path / "run", "--pairs", "--json", "--backbone", backbone)
     assert answer.code == 0, answer.err
     assert answer.json["trained"]
     assert any(abs(pair["before"] - pair["after"]) > 1e-3 for pair in answer.json["pairs"])

@@ -166,11 +166,11 @@ class TestDistrust:
 
     def test_a_newer_format(self, shoal, run, tickets):
         self.change_info(run, format_version=2)
-        self.refused(shoal, run, tickets, "has format version 2 but this Shoal reads 1; install the version")
+        self.refused(shoal, run, tickets, "has format version 2 but this Shoal reads 1; upgrade Shoal")
 
     def test_a_path_out_of_the_folder(self, shoal, run, tickets):
         self.change_info(run, files={"../tickets.csv": "0" * 64})
-        self.refused(shoal, run, tickets, "names a file outside the run (../tickets.csv)")
+        self.refused(shoal, run, tickets, "names a file outside the run ('../tickets.csv')")
 
     @pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": "shoal-run"}', "\x00"])
     def test_a_run_json_that_is_none(self, shoal, run, tickets, content):

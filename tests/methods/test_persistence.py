@@ -138,7 +138,7 @@ class TestFolder:
 
     def test_a_newer_format(self, saved):
         self.change(saved, format_version=2)
-        with pytest.raises(RunFolderError, match="has format version 2 but this Shoal reads 1; install the version"):
+        with pytest.raises(RunFolderError, match="has format version 2 but this Shoal reads 1; upgrade Shoal"):
             shoal.load(saved)
 
     @pytest.mark.parametrize(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from shoal.cli.tables import Json
+
+if TYPE_CHECKING:
+    from shoal.methods.base import TextClusterer
 
 EXAMPLES = """
 Examples:
@@ -28,6 +31,9 @@ def inspect(
         None, help="A column with known classes, to tell good moves from bad; default: the run's."
     ),
     top: int = typer.Option(5, min=1, help="How many pairs of each kind."),
+    backbone: str | None = typer.Option(
+        None, help="The transformer that the training started from, if it was not the built-in one."
+    ),
     json: Json = False,
 ) -> None:
     """Show pairs of texts that training moved together, moved apart, or left close.
@@ -43,6 +49,7 @@ def inspect(
     from shoal.metrics import moved_pairs
 
     model = load(run)
+    _use_backbone(model, backbone)
     texts, classes, rows = _texts_of(run, label)
     before, after = model.before_and_after(texts)
     trained = before is not after
@@ -69,6 +76,24 @@ def inspect(
         say(f"This run of {type(model).__name__} trained no encoder: nothing moved.")
     sample = "" if compared == len(texts) else f", a sample of {len(texts)}"
     say(f"All pairs of {compared} distinct texts were compared{sample}.")
+
+
+def _use_backbone(model: TextClusterer, given: str | None) -> None:
+    """Take the untrained encoder from where the user says; a run may come from someone else and is not asked."""
+    from shoal.encoder.backbone import BUILTIN
+    from shoal.errors import ParameterError
+    from shoal.methods.auto_encoded import AutoEncoded
+    from shoal.methods.base import TextClusterer
+
+    inside = isinstance(model, AutoEncoded) or type(model).before_and_after is TextClusterer.before_and_after
+    named = getattr(model, "backbone", BUILTIN)
+    if given is not None:
+        model.set_params(backbone=given)
+    elif named != BUILTIN and not inside:
+        raise ParameterError(
+            f"this run was trained from backbone={named!r}, and opening a run loads nothing from elsewhere; if you "
+            "trust that backbone, name it with --backbone."
+        )
 
 
 def _texts_of(run: Path, label: str | None) -> tuple[list[str], list[str] | None, list[int]]:

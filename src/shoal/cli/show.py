@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from shoal.cli.tables import Json
-
-if TYPE_CHECKING:
-    from shoal.clustering import Cluster
 
 EXAMPLES = """
 Examples:
@@ -31,7 +27,7 @@ def show(
 
     folder = RunFolder.open(run)
     info = folder.read_info()
-    clusters = _read_clusters(folder.clusters)
+    clusters = sorted(folder.read_clusters(), key=lambda cluster: -cluster.size)
     if json:
         facts = {name: info.get(name) for name in ("method", "n_texts", "n_clusters")}
         print_json({"run": str(run), **facts, "clusters": [cluster.as_json() for cluster in clusters]})
@@ -49,17 +45,3 @@ def show(
     ]
     if topics:
         print_table("Topics (general: shared by many clusters)", ["cluster", "share", "words", ""], topics, ["share"])
-
-
-def _read_clusters(file: Path) -> list[Cluster]:
-    """Read the clusters of a run, largest first."""
-    import json
-
-    from shoal.clustering import Cluster
-    from shoal.errors import RunFolderError
-
-    try:
-        clusters = [Cluster.from_json(content) for content in json.loads(file.read_text(encoding="utf-8"))]
-    except (OSError, ValueError, LookupError, TypeError) as reason:
-        raise RunFolderError(f"{file} cannot be read ({reason}); fit again.") from reason
-    return sorted(clusters, key=lambda cluster: -cluster.size)

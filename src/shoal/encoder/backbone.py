@@ -84,11 +84,12 @@ def load_backbone(name: str) -> tuple[Any, Any]:
     from transformers import AutoModel, AutoTokenizer
 
     source = source_of(name)
+    # Code that comes with a model is never run, nor does transformers ask to run it. A folder needs no network.
+    rules = {"trust_remote_code": False, "local_files_only": Path(source).is_dir()}
     try:
         with silence():
-            # Code that comes with a model is never run, nor does transformers ask to run it.
-            model, found = AutoModel.from_pretrained(source, trust_remote_code=False, output_loading_info=True)
-            tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+            model, found = AutoModel.from_pretrained(source, output_loading_info=True, **rules)
+            tokenizer = AutoTokenizer.from_pretrained(source, **rules)
     except Exception as reason:  # OSError, ValueError, and types of transformers' own
         detail = str(reason).strip().splitlines()[0] if str(reason).strip() else type(reason).__name__
         raise ModelError(

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state, valida
 
 from shoal.clustering import NO_CLUSTER, Cluster, Clustering, Topic
 from shoal.corpus import Corpus
-from shoal.errors import DataError, ParameterError
+from shoal.errors import DataError, ParameterError, RunFolderError
 from shoal.methods import shared_parameters as shared
 from shoal.methods.context import FitContext, outcome_of
 from shoal.methods.inputs import Rows, are_texts, present_pairs, rows_of
@@ -166,6 +166,10 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
             labels = np.empty(0, dtype=np.int64)
             return Clustering(*_spread(rows.present, labels, np.empty((0, self.n_clusters_))), self.clusters_)
         found, scores = self._assign(rows, self._embed(rows))
+        if not (found.min() >= NO_CLUSTER and found.max() < self.n_clusters_):
+            raise RunFolderError(
+                f"this model is damaged: it names cluster {found.max()} of {self.n_clusters_}; fit it again."
+            )
         return Clustering(*_spread(rows.present, found, scores), self.clusters_)
 
     def transform(self, X: Any, *, vectors: Any = None) -> Vectors:

@@ -16,24 +16,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from shoal._version import __version__
 from shoal.clusterers import Centroids, Clusterer, Heads, Linkage, Mixture, Neighbours, Projection, State, StudentT
 from shoal.clustering import Cluster
-from shoal.errors import ParameterError, RunFolderError
+from shoal.confined import read_json
+from shoal.encoder.saved_folder import check_saved_model
+from shoal.errors import MissingExtraError, ParameterError, RunFolderError
 from shoal.methods import find_class
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import outcome_of
 from shoal.methods.idec_clusterer import LatentClusters
-from shoal.run_folder import MODEL, RunFolder
+from shoal.run_folder import MODEL, RunFolder, check_version
 
 FORMAT, FORMAT_VERSION = "shoal-model", 1
 CLUSTERERS: dict[str, type[Clusterer]] = {
     kind.kind: kind for kind in (Centroids, Mixture, Linkage, StudentT, Heads, LatentClusters)
 }
 REDUCERS = {kind.kind: kind for kind in (Projection, Neighbours)}
+# More columns than any vocabulary has; beyond it one row would fill the memory.
+MOST_FEATURES = 10_000_000
 _CONFIG, _HEADS = "config.json", "heads.safetensors"
 
 
@@ -80,47 +83,71 @@ def load(path: str | Path) -> TextClusterer:
     Raises
     ------
     RunFolderError
-        If the folder is missing, damaged, not a Shoal model, or of another format version.
+        If the folder is missing, damaged, not a Shoal model, of another format version, or holds or names anything but
+        its own regular files. Nothing is read from elsewhere or from the network.
     """
     folder = Path(path)
     if (folder / MODEL).is_dir() or not folder.is_dir():
         folder = RunFolder.open(folder).model
+    check_saved_model(folder)
     config = _read_config(folder)
     try:
-        model = find_class(config["class"])(**config["params"])
-        arrays = load_file(folder / _HEADS)
-        model.clusterer_ = CLUSTERERS[config["clusterer"]].from_state(_part(arrays, "clusterer."))
-        reducer = config["reducer"]
-        model.reducer_ = None if reducer is None else REDUCERS[reducer].from_state(_part(arrays, "reducer."))
-        model.clusters_ = tuple(Cluster.from_json(cluster) for cluster in config["clusters"])
-        model.n_features_in_ = config["n_features_in"]
-        model.outcome_ = outcome_of()
-        model._restore(folder, config)
-    except (LookupError, TypeError, ValueError, OSError, SafetensorError, ParameterError) as reason:
-        raise RunFolderError(
-            f"{folder} is damaged ({type(reason).__name__}: {reason}); fit the model again."
-        ) from reason
-    model.cluster_centers_ = model.clusterer_.centers
-    model.n_clusters_ = len(model.cluster_centers_)
+        model = _restored(folder, config)
+        _try_out(model)
+    except (RunFolderError, MissingExtraError):
+        raise
+    except BaseException as reason:
+        # Damage shows in any way, down to a panic of the tokenizers, which is no Exception.
+        if not isinstance(reason, Exception) and type(reason).__name__ != "PanicException":
+            raise
+        text = str(reason).partition("\n")[0]
+        raise RunFolderError(f"{folder} is damaged ({type(reason).__name__}: {text}); fit the model again.") from reason
     model.history_, model.truncated_ = [], 0
     return model
+
+
+def _restored(folder: Path, config: dict[str, Any]) -> TextClusterer:
+    """Read the parts of a model."""
+    model = find_class(config["class"])(**config["params"])
+    arrays = load_file(folder / _HEADS)
+    broken = [name for name, array in arrays.items() if array.dtype.kind == "f" and not np.isfinite(array).all()]
+    if broken:
+        raise ValueError(f"{broken[0]} has NaN or infinity")
+    model.clusterer_ = CLUSTERERS[config["clusterer"]].from_state(_part(arrays, "clusterer."))
+    reducer = config["reducer"]
+    model.reducer_ = None if reducer is None else REDUCERS[reducer].from_state(_part(arrays, "reducer."))
+    model.clusters_ = tuple(Cluster.from_json(cluster) for cluster in config["clusters"])
+    model.n_features_in_ = config["n_features_in"]
+    model.outcome_ = outcome_of()
+    model._restore(folder, config)
+    model.cluster_centers_ = model.clusterer_.centers
+    model.n_clusters_ = len(model.cluster_centers_)
+    return model
+
+
+def _try_out(model: TextClusterer) -> None:
+    """Sort one row, so that parts that do not fit together are noticed now, and not in the middle of a table."""
+    if len(model.clusters_) != model.n_clusters_ or [cluster.id for cluster in model.clusters_] != [
+        *range(model.n_clusters_)
+    ]:
+        raise ValueError(f"{len(model.clusters_)} names for {model.n_clusters_} clusters")
+    if type(model.n_features_in_) is not int or not 1 <= model.n_features_in_ <= MOST_FEATURES:
+        raise ValueError(f"n_features_in={model.n_features_in_!r}")
+    vectors = np.zeros((1, model.n_features_in_), np.float32) if model.fitted_on_vectors_ else None
+    found = model.predict_clustering(["a text"], vectors=vectors)
+    if found.probabilities.shape != (1, model.n_clusters_) or not np.isfinite(found.probabilities).all():
+        raise ValueError(f"probabilities of shape {found.probabilities.shape} for {model.n_clusters_} clusters")
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
     """Read ``config.json``; reject folders that are not Shoal models and other format versions."""
     try:
-        config = json.loads((folder / _CONFIG).read_text(encoding="utf-8"))
+        config = read_json(folder / _CONFIG)
     except OSError as reason:
         raise RunFolderError(f"{folder} holds no Shoal model (no {_CONFIG}); pass a run folder.") from reason
-    except ValueError as reason:
-        raise RunFolderError(f"{folder / _CONFIG} is damaged ({reason}); fit the model again.") from reason
     if not isinstance(config, dict) or config.get("format") != FORMAT:
         raise RunFolderError(f"{folder} is not a Shoal model; pass a run folder that `shoal fit` wrote.")
-    if config.get("format_version") != FORMAT_VERSION:
-        raise RunFolderError(
-            f"{folder} has format version {config.get('format_version')} but this Shoal reads {FORMAT_VERSION}; "
-            "install the version that wrote it."
-        )
+    check_version(folder, config.get("format_version"), FORMAT_VERSION)
     return config
 
 
