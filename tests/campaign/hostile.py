@@ -1,4 +1,4 @@
-"""Run folders that someone else has tampered with, and sealed again: they are refused with a sentence, or do no harm."""
+"""Run folders that someone has tampered with, and sealed again: they are refused with a sentence, or do no harm."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class HostileFolders:
 
     def attacks(self, count: int) -> Iterator[Attack]:
         """Tamper in ``count`` ways: every way in turn, on a run and in a place drawn at random."""
-        ways = list(_WAYS.items())
+        ways = list(WAYS.items())
         for number in range(count):
             name, way = ways[number % len(ways)]
             yield self._attack(number, name, way)
@@ -316,7 +316,7 @@ def _lost(self: HostileFolders, run: Path) -> str:
     return f"lost {file.relative_to(run)}"
 
 
-_WAYS: dict[str, Callable[[HostileFolders, Path], str]] = {
+WAYS: dict[str, Callable[[HostileFolders, Path], str]] = {
     "a value of JSON": _change_json,
     "modules elsewhere": _modules_elsewhere,
     "arrays": _arrays,
