@@ -7,20 +7,26 @@ PIP    := $(BIN)/python -m pip install --quiet --retries 10 --disable-pip-versio
 # The tests run in two processes: one thread each, or they would fight for the cores.
 test fast: export OMP_NUM_THREADS = 1
 
-.PHONY: demo test check fast format clean
+.PHONY: demo test check fast format clean chromium
 
 demo: $(VENV)/.installed
 	$(BIN)/shoal demo --out demo-run --overwrite
 
-test: $(VENV)/.installed-dev
+test: $(VENV)/.installed-dev chromium
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --dist worksteal src tests bench
+	$(BIN)/python -m pytest -n 2 --dist worksteal -rs src tests bench
 
 # All but the tests that take over a second each.
 fast: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" src tests bench
+
+# The pages are tested in a browser. Where there is none and none can be installed, their tests are skipped, loudly.
+chromium:
+	@command -v chromium chromium-browser google-chrome microsoft-edge >/dev/null || \
+	  (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null) || \
+	  echo "WARNING: no Chromium, and it cannot be installed: the tests of the pages will be SKIPPED" >&2
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

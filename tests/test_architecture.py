@@ -20,7 +20,7 @@ ROWS = [
     ["cache", "confined", "environment", "parameters", "progress", "vectors"],
     ["clustering", "corpus", "demo_texts", "run_folder", "text"],
     ["clusterers", "functional", "metrics", "naming"],
-    ["encoder"],
+    ["encoder", "report"],
     ["augment", "training"],
     ["methods"],
     ["fitting"],

@@ -52,6 +52,8 @@ class Cluster:
         The texts nearest its centre.
     topics : tuple of Topic
         Its topics, largest first; empty unless the method is a topic model.
+    summary : str
+        What it is about, in a sentence; empty unless a language model named the clusters.
     """
 
     id: int
@@ -61,12 +63,14 @@ class Cluster:
     keywords: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     topics: tuple[Topic, ...] = ()
+    summary: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain lists, numbers and strings; topics only if there are any."""
+        """Return plain lists, numbers and strings; topics and summary only if there are any."""
         content = {**asdict(self), "keywords": list(self.keywords), "examples": list(self.examples)}
         topics = [{**topic, "words": list(topic["words"])} for topic in content.pop("topics")]
-        return {**content, "topics": topics} if topics else content
+        summary = content.pop("summary")
+        return {**content, **({"topics": topics} if topics else {}), **({"summary": summary} if summary else {})}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Cluster:

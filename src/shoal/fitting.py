@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 import time
 from collections.abc import Callable
@@ -25,7 +26,9 @@ from shoal.errors import DataError, ParameterError, RunFolderError
 from shoal.methods import DEFAULT, build_method
 from shoal.methods.base import TextClusterer
 from shoal.methods.inputs import read_vectors
+from shoal.methods.reporting import report_fit
 from shoal.metrics import scores
+from shoal.report import dates_of
 from shoal.run_folder import LEFTOVERS, RunFolder, claim_path, partial_path, tidy, writing
 from shoal.training import StageSnapshots
 
@@ -45,6 +48,10 @@ class FitJob:
     vectors: str | None = None
     pairs: str | None = None
     stages: bool = False
+    date: str | None = None
+    group_by: list[str] = field(default_factory=list)
+    report: bool = True
+    stop_words: list[str] = field(default_factory=list)
     method: str | None = None
     preset: str | None = None
     params: dict[str, Any] = field(default_factory=dict)
@@ -84,6 +91,7 @@ class FitResult:
     outcome: dict[str, Any]
     scores: dict[str, float] | None = None
     start_scores: dict[str, float] | None = None
+    report: Path | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``shoal fit --json`` prints."""
@@ -120,6 +128,8 @@ class FitResult:
             remarks.append("It was already finished; nothing was left to do.")
         if self.notes.get("no_stages"):
             remarks.append("--stages saved nothing: nothing was trained.")
+        if self.notes.get("no_report"):
+            remarks.append(f"The report could not be written ({self.notes['no_report']}); `shoal report` tries again.")
         memory = "" if self.peak_memory_mb is None else f", {self.peak_memory_mb:.0f} MB peak memory"
         if self.outcome["rolled_back"]:
             remarks.append(f"Training made things worse and was rolled back: {self.outcome['reason']}.")
@@ -142,7 +152,8 @@ def start_fit(
     path = out or claim_path(Path("runs") / (stem or _automatic_stem(job)))
     request = {"job": asdict(job), "overwrite": overwrite, "folder": str(Path.cwd())}
     with writing(path, overwrite=overwrite) as folder:
-        return _fit(model, job, read or job.read, folder, path, request, resumed=False)
+        result = _fit(model, job, read or job.read, folder, path, request, resumed=False)
+    return _with_report(result, job, model)
 
 
 def _automatic_stem(job: FitJob) -> str:
@@ -168,10 +179,25 @@ def resume_fit(path: Path) -> FitResult:
     job = FitJob(**request["job"])
     model = build_method(job.method or DEFAULT, job.preset, job.params)
     with writing(path, overwrite=request.get("overwrite", False), resume=True) as folder:
-        if not folder.is_complete():
+        if folder.is_complete():
+            result = None
+        else:
             read = functools.partial(_read_again, job, request, folder)
-            return _fit(model, job, read, folder, path, request, resumed=True)
-    return read_result(path)
+            result = _fit(model, job, read, folder, path, request, resumed=True)
+    return read_result(path) if result is None else _with_report(result, job, model)
+
+
+def _with_report(result: FitResult, job: FitJob, model: TextClusterer) -> FitResult:
+    """Add the report to a run that is complete without it: whatever happens here, nothing is lost."""
+    if not job.report:
+        return result
+    try:
+        return replace(result, report=report_fit(RunFolder(result.run), model))
+    except Exception as reason:
+        if os.environ.get("SHOAL_DEBUG"):
+            raise
+        result.notes["no_report"] = f"{type(reason).__name__}: {reason}"
+        return result
 
 
 def _read_request(partial: RunFolder) -> dict[str, Any]:
@@ -220,6 +246,7 @@ def _fit(
         _write_request(folder, {**request, "data_hash": None, "notes": {}})
     corpus = read()
     known = _labelled(corpus)
+    _check_columns(job, corpus)
     if not resumed and not Path(job.source).is_file():
         corpus.frame.write_parquet(folder.input)
     _write_request(folder, {**request, "data_hash": corpus.content_hash(), "notes": dict(corpus.notes)})
@@ -258,7 +285,7 @@ def read_result(path: Path) -> FitResult:
 
 def _extra_input(job: FitJob, model: TextClusterer, corpus: Corpus) -> dict[str, Any]:
     """Return the input of ``fit`` besides the texts: vectors, or two augmented views of each text."""
-    extra: dict[str, Any] = {}
+    extra: dict[str, Any] = {"stop_words": job.stop_words}
     if job.vectors is not None:
         extra["vectors"] = read_vectors(Path(job.vectors))
     if job.pairs is not None:
@@ -297,6 +324,14 @@ def _result(
     )
 
 
+def _check_columns(job: FitJob, corpus: Corpus) -> None:
+    """Reject columns for the report that are not there, before hours of training."""
+    for name in job.group_by:
+        require_column(corpus.frame, name)
+    if job.date is not None:
+        dates_of(corpus.frame[require_column(corpus.frame, job.date)])
+
+
 def _labelled(corpus: Corpus) -> Labelled | None:
     """Return the labelled rows and their classes; None without a label column."""
     if corpus.labels is None:
@@ -323,6 +358,7 @@ def _write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Cor
             "shoal_version": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             **result.as_json(),
+            "request": asdict(job),
             "parameters": parameters,
             "seed": parameters.get("random_state"),
             "data": {
@@ -331,6 +367,8 @@ def _write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Cor
                 "text_column": corpus.text_column,
                 "id_column": corpus.id_column,
                 "label_column": corpus.label_column,
+                "date_column": job.date,
+                "group_columns": job.group_by,
                 **result.notes,
             },
             "environment": run_environment(),

@@ -10,8 +10,12 @@
       history.jsonl          one record per line
       model/                 what `shoal predict` needs
 
+      map.parquet            places of the texts on the map: row, x, y
+      report.html            all of this as one page
+
 A run is written as ``RUN.partial`` under a lock; ``run.json`` is written last, and the complete folder is renamed.
 What a resumed fit needs (``LEFTOVERS``) is deleted after that, so that a fit can be killed at any moment and resumed.
+The map and the report are made from the finished run, and can be made again; they are not sealed.
 Nothing is ever pickled.
 """
 
@@ -71,6 +75,21 @@ class RunFolder:
     def history(self) -> Path:
         """``history.jsonl``."""
         return self.path / "history.jsonl"
+
+    @property
+    def map(self) -> Path:
+        """``map.parquet``; not in every run."""
+        return self.path / "map.parquet"
+
+    @property
+    def hierarchy(self) -> Path:
+        """``hierarchy.json``; only if the run has a hierarchy of clusters."""
+        return self.path / "hierarchy.json"
+
+    @property
+    def report(self) -> Path:
+        """``report.html``, which `shoal report` makes again."""
+        return self.path / "report.html"
 
     @property
     def model(self) -> Path:

@@ -76,6 +76,7 @@ class TestRunFolder:
         assert files == {
             *("run.json", "assignments.parquet", "assignments.csv", "clusters.json", "history.jsonl"),
             *("model/config.json", "model/heads.safetensors", "model/vocabulary.json"),
+            *("map.parquet", "report.html"),
         }
         assert sorted(file.name for file in run.parent.iterdir()) == ["run", "tickets.csv"]  # no lock, no partial
 
@@ -129,7 +130,7 @@ class TestRunFolder:
         assert info["truncated"] == 0
         assert [stage["stage"] for stage in info["stages"]] == ["represent", "cluster"]
         assert all(stage["seconds"] >= 0 for stage in info["stages"])
-        assert result.items() <= info.items()
+        assert {name: value for name, value in result.items() if name != "report"}.items() <= info.items()
 
     def test_the_hash_is_of_the_texts(self, fit, tickets, tmp_path):
         write_table(made_table(), tmp_path / "same.parquet")
@@ -158,7 +159,7 @@ class TestRunFolder:
         _, run = fit(tickets, "--text", "body", "--clusters", 3)
         for file in run.rglob("*"):
             if file.is_file():
-                assert file.suffix in {".json", ".jsonl", ".parquet", ".csv", ".safetensors"}
+                assert file.suffix in {".json", ".jsonl", ".parquet", ".csv", ".safetensors", ".html"}
                 assert not file.read_bytes().startswith(b"\x80")  # pickle's first byte
 
     def test_default_name_is_the_next_that_is_free(self, shoal, tickets, tmp_path, monkeypatch):
@@ -175,8 +176,9 @@ class TestOutput:
     def test_json_is_one_object_alone(self, fit, tickets, tmp_path):
         result, run = fit(tickets, "--text", "body", "--clusters", 3)
         assert list(result) == [
-            *("run", "method", "n_texts", "n_clusters", "seconds", "peak_memory_mb", "dropped", "truncated")
+            *("run", "method", "n_texts", "n_clusters", "seconds", "peak_memory_mb", "dropped", "truncated", "report")
         ]
+        assert result["report"] == str(run / "report.html")
         assert (result["run"], result["method"], result["n_clusters"]) == (str(run), "tfidf-kmeans", 3)
         assert 0 < result["seconds"] < 60
         assert 10 < result["peak_memory_mb"] < 20_000

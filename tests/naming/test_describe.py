@@ -3,6 +3,7 @@ import pytest
 
 from shoal.errors import DataError, ParameterError
 from shoal.naming import ClusterDescription, describe
+from shoal.naming.names import unique_names
 
 GIT = [
     "How do I merge two git branches?",
@@ -24,7 +25,7 @@ def names(*args, **options):
 
 def test_two_topics_get_their_words():
     git, bread = describe(GIT + BREAD, [0] * 4 + [1] * 4, 2)
-    assert git.name == "git, merge, branches"
+    assert git.name == "git, merge"
     assert bread.name == "bread, yeast"
     assert git.keywords[0] == "git"
     assert set(git.examples) <= {0, 1, 2, 3}
@@ -34,7 +35,7 @@ def test_two_topics_get_their_words():
 def test_keywords_that_another_source_finds_telling_come_first():
     plain = describe(GIT + BREAD, [0] * 4 + [1] * 4, 2)
     git, bread = describe(GIT + BREAD, [0] * 4 + [1] * 4, 2, telling=[{"merge", "unheard"}, set()])
-    assert (plain[0].name, git.name) == ("git, merge, branches", "merge, git, branches")
+    assert (plain[0].name, git.name) == ("git, merge", "merge, git")
     assert sorted(git.keywords) == sorted(plain[0].keywords), "the keywords stay, in another order"
     assert bread == plain[1]
 
@@ -79,20 +80,66 @@ def test_without_centrality_the_texts_with_the_keywords_come_first():
     assert set(cluster.examples) == {1, 2, 4}
 
 
-def test_names_of_like_clusters_differ_by_a_further_keyword():
+def test_names_of_like_clusters_say_what_tells_them_apart():
     same = "oak, elm, ash. " * 3
-    assert names([same, f"{same} fir"], [0, 1], 2) == ["oak, elm, ash", "oak, elm, ash, fir"]
+    assert names([same, f"{same} fir"], [0, 1], 2) == ["oak, elm", "fir"]
 
 
 def test_names_differ_by_a_number_as_the_last_resort():
     assert names(["oak", "Oak", "oak"], [0, 1, 2], 3) == ["oak", "oak (2)", "oak (3)"]
 
 
-def test_the_same_keywords_in_another_order_are_not_another_name():
-    texts = ["oak", "oak", "elm", "elm", "elm", "oak"]
-    first, second = names(texts, [0, 0, 0, 1, 1, 1], 2)
-    assert first == "oak, elm"
-    assert second == "elm, oak (2)"
+def test_the_same_words_in_another_order_are_not_another_name():
+    assert unique_names([["oak", "elm"], ["Elm", "oak"]], [["oak", "elm"]] * 2, ["", ""]) == [
+        "oak, elm",
+        "Elm, oak (2)",
+    ]
+
+
+def test_what_distinguishes_comes_before_what_is_frequent():
+    wrong = ["wrong exchange rate for my card payment", "exchange rate of a card payment is wrong"] * 3
+    cash = ["wrong exchange rate for my cash withdrawal", "exchange rate of a cash withdrawal is wrong"] * 3
+    other = ["where is my parcel", "my parcel is late", "track a parcel"] * 2
+    card, withdrawal, parcel = names(wrong + cash + other, [0] * 6 + [1] * 6 + [2] * 6, 3)
+    assert card.startswith("card payment")
+    assert withdrawal.startswith("cash withdrawal")
+    assert parcel.startswith("parcel")
+
+
+def test_phrases_keep_their_form_and_casing():
+    top_up = ["My top-up failed", "Why has my top-up failed?", "top up failed again", "The top-up failed"]
+    pin = ["Change my PIN", "How do I change my PIN?", "I want to change my PIN", "Where to change my PIN"]
+    assert names(top_up + pin, [0] * 4 + [1] * 4, 2) == ["top-up failed", "change my PIN"]
+
+
+def test_no_name_is_made_of_filler():
+    texts = ["I want to know how to get my refund", "do I get my refund", "I'd like to know if I get my refund"] * 3
+    others = ["I want to know about fees", "do I get my fees", "I'd like to know the fees"] * 3
+    assert names(texts + others, [0] * 9 + [1] * 9, 2) == ["refund", "fees"]
+
+
+def test_a_footer_under_every_text_is_in_no_name():
+    footer = "\n--\nSent from my Mailbox by Example Corporation. This message is confidential."
+    texts = [f"{text}{footer}" for text in GIT * 3 + BREAD * 3]
+    for cluster in describe(texts, [0] * 12 + [1] * 12, 2):
+        said = " ".join([cluster.name, *cluster.keywords]).casefold()
+        assert not any(word in said for word in ("mailbox", "example", "corporation", "confidential", "sent"))
+
+
+def test_a_negation_stays_with_its_word():
+    texts = ["my card is not working", "card isn't working", "the card is not working", "card not working at all"]
+    others = ["my card is lost", "lost card", "I lost my card", "card lost yesterday"]
+    working, lost = names(texts + others, [0] * 4 + [1] * 4, 2)
+    assert "not working" in working
+    assert "lost" in lost
+
+
+def test_own_stop_words_are_added_to_those_of_the_language():
+    texts = ["the oak tree of Acme", "an oak of Acme", "the elm of Acme", "elm trees of Acme"]
+    plain = describe(texts, [0, 0, 1, 1], 2)
+    assert all("the" not in cluster.keywords for cluster in plain)
+    for cluster in describe(texts, [0, 0, 1, 1], 2, own_stop_words=["Oak"]):
+        assert "oak" not in cluster.name.casefold().split()
 
 
 def test_all_names_are_unique_over_many_clusters():
@@ -117,8 +164,8 @@ def test_a_long_text_is_shortened_when_it_is_the_name():
 
 def test_one_text_per_cluster():
     assert names(["merge git branches", "bake rye bread"], [0, 1], 2) == [
-        "merge, git, branches",
-        "bake, rye, bread",
+        "merge git branches",
+        "bake rye bread",
     ]
 
 
@@ -129,7 +176,7 @@ def test_german_and_french_function_words_are_no_keywords():
         "Die Kette ist gerissen",
         "Eine neue Kette für das Rad",
     ]
-    assert names(german, [0, 0, 1, 1], 2) == ["Motor, springt, laut", "Kette, gerissen, neue"]
+    assert names(german, [0, 0, 1, 1], 2) == ["Motor, springt", "Kette, gerissen"]
     french = [
         "L'huile du moteur est noire",
         "Quelle huile pour ce moteur ?",
@@ -153,7 +200,7 @@ def test_names_of_programming_languages_stay_whole():
 
 def test_own_stop_words_and_none():
     assert names(["the oak"], [0], 1, stop_words=["oak"]) == ["the"]
-    assert "the" in describe(["the oak"], [0], 1, stop_words=None)[0].keywords
+    assert describe(["the oak"], [0], 1, stop_words=None)[0].name == "the oak"
 
 
 def test_any_sequence_of_texts_and_no_examples():

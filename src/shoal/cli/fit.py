@@ -43,6 +43,14 @@ def fit(
     stages: bool = typer.Option(
         False, "--stages", help="Keep the vectors and clusters before each stage of the training, as stages/*.npz."
     ),
+    date: str | None = typer.Option(None, help="A column with dates: the report shows the clusters over time."),
+    group_by: list[str] = typer.Option(
+        [], "--group-by", metavar="COLUMN", help="A column with groups, which the report compares; repeatable."
+    ),
+    write_report: bool = typer.Option(True, "--report/--no-report", help="Write report.html into the run folder."),
+    stop_words: str | None = typer.Option(
+        None, "--stop-words", help="Words for no name or keyword: a list with commas, or a file with one per line."
+    ),
     seed: int | None = typer.Option(None, help="The random seed.  [default: 0]", show_default=False),
     encoding: Encoding = None,
     format: Format = None,
@@ -54,14 +62,15 @@ def fit(
     """Cluster a file of texts, name the clusters, and save a model that sorts new texts the same way."""
     from shoal import fitting
     from shoal.cli.console import say
-    from shoal.cli.settings import parameters_of, parse_assignments, read_config
+    from shoal.cli.settings import parameters_of, parse_assignments, read_config, word_list
     from shoal.errors import ParameterError
 
     if (file is None) == (resume is None):
         raise ParameterError("pass either a FILE to cluster or --resume RUN to continue an interrupted run.")
     flags = _given(text=text, id=id, label=label, encoding=encoding, format=format, method=method, preset=preset)
     flags |= _given(clusters=clusters, backbone=backbone, vectors=vectors and str(vectors), pairs=pairs, seed=seed)
-    flags |= _given(stages=stages or None)
+    flags |= _given(stages=stages or None, date=date, group_by=group_by or None)
+    flags |= _given(report=None if write_report else False, stop_words=stop_words and word_list(stop_words))
     flags |= {"set": parse_assignments(set_)} if set_ else {}
     if resume is not None:
         ignored = [*flags, *_given(config=config, out=out, overwrite=overwrite or None)]
@@ -90,11 +99,13 @@ def report(result: FitResult, *, as_json: bool) -> None:
     from shoal.cli.console import print_clusters, print_json, print_scores, say
 
     if as_json:
-        print_json(result.as_json())
+        print_json({**result.as_json(), "report": result.report and str(result.report)})
         return
     print_clusters(result.clusters, result.n_texts)
     if result.scores:
         print_scores(result.scores)
     for remark in result.remarks():
         say(remark)
+    if result.report is not None:
+        say(f"Look at it: {result.report}")
     say(f"Saved to {result.run}. To sort new texts: shoal predict {result.run} FILE")

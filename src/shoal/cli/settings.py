@@ -13,9 +13,11 @@ from shoal.errors import DataError, ParameterError
 # The keys of a configuration file, which are the long options of `shoal fit`, and the types of their values.
 FILE_KEYS: dict[str, type] = {
     **dict.fromkeys(
-        ("text", "id", "label", "encoding", "format", "vectors", "pairs", "method", "preset", "backbone"), str
+        ("text", "id", "label", "encoding", "format", "vectors", "pairs", "method", "preset", "backbone", "date"), str
     ),
     **dict.fromkeys(("clusters", "seed"), int),
+    **dict.fromkeys(("group_by", "stop_words"), list),
+    "report": bool,
     "set": dict,
 }
 _PARAMETERS = {"clusters": "n_clusters", "backbone": "backbone", "seed": "random_state"}
@@ -39,6 +41,22 @@ def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
             raise ParameterError(f"--set {assignment!r} is not of the form name=value; e.g. --set n_init=3.")
         params[name.strip()] = _value(value.strip())
     return params
+
+
+def word_list(given: str) -> list[str]:
+    """Return the words of a list with commas, or of a file with one word per line.
+
+    Examples
+    --------
+    >>> word_list("Acme, ticket")
+    ['Acme', 'ticket']
+    """
+    try:
+        is_file = Path(given).is_file()
+        words = Path(given).read_text(encoding="utf-8").splitlines() if is_file else given.split(",")
+    except (OSError, UnicodeDecodeError) as reason:
+        raise DataError(f"--stop-words {given} cannot be read ({reason}); pass words, or a file in UTF-8.") from reason
+    return [word.strip() for word in words if word.strip()]
 
 
 def _value(text: str) -> Any:
@@ -66,7 +84,13 @@ def read_config(file: Path | None) -> dict[str, Any]:
         if key not in FILE_KEYS:
             raise ParameterError(f"--config {file} has an unknown key {key!r}; the keys are {', '.join(FILE_KEYS)}.")
         if type(value) is not FILE_KEYS[key]:
-            kind = {str: "a string", int: "a whole number", dict: "a table, [set]"}[FILE_KEYS[key]]
+            kind = {
+                str: "a string",
+                int: "a whole number",
+                list: "a list",
+                bool: "true or false",
+                dict: "a table, [set]",
+            }[FILE_KEYS[key]]
             raise ParameterError(f"--config {file}: {key} = {value!r} is invalid; {key} must be {kind}.")
     return content
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -61,6 +61,8 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         ``rolled_back`` and ``reason``: whether and why training was undone; ``choice``: what was chosen, and why.
     truncated_ : int
         Number of texts that were longer than the encoder's limit.
+    embedding_ : ndarray of shape (n, d)
+        The fitted rows that are not empty, in the space of :meth:`transform`; a loaded model has none.
     """
 
     summary: ClassVar[str] = ""
@@ -105,6 +107,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         pairs: Any = None,
         checkpoints: Path | None = None,
         callbacks: Sequence[Callback] = (),
+        stop_words: Collection[str] = (),
     ) -> Self:
         """Learn the clusters.
 
@@ -124,6 +127,8 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
             Where a method that trains keeps its checkpoints. It continues from the latest, if there is one.
         callbacks : sequence of Callback
             Callbacks of the trainer, for a method that trains; not part of the result.
+        stop_words : collection of str
+            Words that are never used in names and keywords, besides the function words of the texts' languages.
 
         Returns
         -------
@@ -139,7 +144,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         context = FitContext(rows, self._generator(), checkpoints, callbacks, given)
         self.truncated_, self.outcome_ = 0, outcome_of()
         self.history_ = context.history
-        embedded = self._fit(context)
+        embedded = self.embedding_ = self._fit(context)
         self.n_clusters_ = len(self.clusterer_.centers)
         self.cluster_centers_ = self.clusterer_.centers
         found, scores = self._assign(rows, embedded)
@@ -147,7 +152,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         self.start_labels_ = self.labels_.copy()
         if context.start_labels is not None:
             self.start_labels_[rows.present] = context.start_labels
-        self.clusters_ = self._describe(rows, found, scores, context.topics or [()] * self.n_clusters_)
+        self.clusters_ = self._describe(rows, found, scores, context.topics or [()] * self.n_clusters_, stop_words)
         return self
 
     def predict(self, X: Any, *, vectors: Any = None) -> NDArray[np.int64]:
@@ -265,6 +270,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         labels: NDArray[np.int64],
         scores: NDArray[np.float64],
         topics: Sequence[tuple[Topic, ...]],
+        stop_words: Collection[str] = (),
     ) -> tuple[Cluster, ...]:
         """Name the clusters from their texts, or by number if there are only vectors."""
         sizes = np.bincount(labels, minlength=self.n_clusters_)
@@ -275,7 +281,14 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         texts = rows.texts
         heads = [text[:NAMED_CHARACTERS] for text in texts]
         telling = [{word for topic in own if not topic.general for word in topic.words} for own in topics]
-        found = describe(heads, labels, self.n_clusters_, centrality=scores.max(axis=1), telling=telling)
+        found = describe(
+            heads,
+            labels,
+            self.n_clusters_,
+            centrality=scores.max(axis=1),
+            own_stop_words=stop_words,
+            telling=telling,
+        )
         return tuple(
             Cluster(k, about.name, size, mean, about.keywords, tuple(texts[i] for i in about.examples), own)
             for (k, size, mean), about, own in zip(facts, found, topics, strict=True)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress, count, pairwise
+from itertools import compress, pairwise
 from textwrap import shorten
 
 import numpy as np
 from scipy import sparse
 
 from shoal.errors import DataError, ParameterError
-from shoal.naming.keywords import TermCounts, cluster_keywords, count_terms
+from shoal.naming.counts import TermCounts, count_terms
+from shoal.naming.fillers import FILLERS
+from shoal.naming.keywords import Candidate, ClusterTerms, distinct
+from shoal.naming.names import name_terms, unique_names
 from shoal.naming.terms import terms
-from shoal.text.stop_words import resolve_stop_words
+from shoal.text.stop_words import STOP_WORDS, resolve_stop_words
 
-_KEYWORDS_IN_NAME = 3
 _EXAMPLE_IN_NAME = 40
 # Two texts are near-identical if they share this part of their words and word pairs (Jaccard).
 _NEAR_IDENTICAL = 0.7
@@ -50,12 +52,14 @@ def describe(
     n_keywords: int = 8,
     n_examples: int = 5,
     stop_words: str | Iterable[str] | None = "auto",
+    own_stop_words: Collection[str] = (),
     telling: Sequence[Collection[str]] | None = None,
 ) -> list[ClusterDescription]:
     """Give each cluster keywords, examples and a name.
 
-    Keywords are ranked by class-based TF-IDF (`shoal.naming.c_tf_idf`). A name is the best three, more if another
-    cluster has the same three, and a number if that does not help.
+    Keywords are terms that a good share of the cluster has and the clusters around it do not. A name is at most three
+    of them, which together fit this cluster and no other, more if another cluster has the same three, and a number if
+    that does not help.
 
     Parameters
     ----------
@@ -73,6 +77,8 @@ def describe(
     stop_words : "auto", iterable of str or None
         Words that are never keywords: "auto" for the function words of the languages found in the texts, your
         own words, or None.
+    own_stop_words : collection of str
+        Further words that are never keywords, in lower case.
     telling : sequence of collections of str, optional
         Words that another source finds typical of each cluster, in lower case, such as those of its topics.
         Keywords that contain one of them come first, and so enter the name.
@@ -94,8 +100,8 @@ def describe(
     >>> texts = ["How to merge two Git branches", "Git branch deleted", "bake bread", "Bread without yeast"]
     >>> for cluster in describe(texts, [0, 0, 1, 1], n_clusters=2):
     ...     cluster.name, cluster.examples
-    ('Git branches, merge, deleted', (0, 1))
-    ('bread, bake, yeast', (3, 2))
+    ('Git branches, merge', (0, 1))
+    ('bread, bake', (2, 3))
     """
     labels = _checked_labels(labels, len(texts), n_clusters)
     if n_keywords < 1:
@@ -105,18 +111,22 @@ def describe(
     rows = np.flatnonzero(labels >= 0)
     clustered = list(compress(texts, labels >= 0))
     labels = labels[rows]
-    counts = count_terms(clustered, resolve_stop_words(stop_words, clustered))
-    chosen = cluster_keywords(counts, labels, n_clusters, n_keywords)
+    counts = count_terms(clustered, keyword_stop_words(clustered, stop_words, own_stop_words))
+    found = ClusterTerms(counts, labels, n_clusters)
+    words = telling or [()] * n_clusters
+    chosen = [distinct(found.candidates(k, words[k]), n_keywords) for k in range(n_clusters)]
     nearness = (
         _overlap(counts, labels, chosen) if centrality is None else _checked_centrality(centrality, len(texts))[rows]
     )
-    keywords = [tuple(counts.spelling[term] for term in own) for own in chosen]
-    if telling is not None:
-        keywords = [_telling_first(own, words) for own, words in zip(keywords, telling, strict=True)]
     by_nearness = np.lexsort((-nearness, labels))
     starts = np.searchsorted(labels[by_nearness], np.arange(n_clusters + 1))
     members = [by_nearness[start:stop] for start, stop in pairwise(starts)]
-    names = _names(keywords, [clustered[m[0]] if len(m) else None for m in members])
+    keywords = [tuple(keyword.spelling for keyword in own) for own in chosen]
+    names = unique_names(
+        [name_terms(found, k, words[k]) for k in range(n_clusters)],
+        keywords,
+        [_fallback_name(clustered[m[0]] if len(m) else None) for m in members],
+    )
     return [
         ClusterDescription(
             keywords[k], tuple(int(rows[i]) for i in _distinct(clustered, members[k], n_examples)), names[k]
@@ -125,15 +135,19 @@ def describe(
     ]
 
 
-def _telling_first(keywords: tuple[str, ...], telling: Collection[str]) -> tuple[str, ...]:
-    """Move keywords that contain a telling word to the front, keeping their order."""
-    return tuple(sorted(keywords, key=lambda keyword: set(keyword.casefold().split()).isdisjoint(telling)))
+def keyword_stop_words(
+    texts: Sequence[str], stop_words: str | Iterable[str] | None = "auto", own: Collection[str] = ()
+) -> frozenset[str]:
+    """Return the words that are never keywords: function words, fillers in English texts, and one's own."""
+    omitted = resolve_stop_words(stop_words, texts)
+    fillers = FILLERS if stop_words == "auto" and STOP_WORDS["en"] <= omitted else frozenset()
+    return omitted | fillers | {word.casefold() for word in own}
 
 
-def _overlap(counts: TermCounts, labels: np.ndarray, chosen: list[dict[int, float]]) -> np.ndarray:
+def _overlap(counts: TermCounts, labels: np.ndarray, chosen: list[list[Candidate]]) -> np.ndarray:
     """Weight of the keywords in a text, over the root of its length so that long texts do not win."""
-    term = np.array([term for own in chosen for term in own], dtype=np.int64)
-    weight = np.array([weight for own in chosen for weight in own.values()], dtype=np.float64)
+    term = np.array([keyword.term for own in chosen for keyword in own], dtype=np.int64)
+    weight = np.array([keyword.weight for own in chosen for keyword in own], dtype=np.float64)
     ends = np.cumsum([0, *map(len, chosen)])
     weights = sparse.csr_matrix((weight, term, ends), shape=(len(chosen), counts.matrix.shape[1])).sorted_indices()
     score = np.asarray((counts.matrix > 0).multiply(weights[labels]).sum(axis=1), dtype=np.float64).ravel()
@@ -154,26 +168,6 @@ def _distinct(texts: Sequence[str], order: np.ndarray, wanted: int) -> list[int]
             picked.append(row)
             seen.append(held)
     return picked
-
-
-def _names(keywords: Sequence[tuple[str, ...]], nearest: Sequence[str | None]) -> list[str]:
-    """One name per cluster, all different; `nearest` is its most central text, None without texts."""
-    names: list[str] = []
-    taken: set[frozenset[str]] = set()
-    for own, text in zip(keywords, nearest, strict=True):
-        best = own or (_fallback_name(text),)
-        short = best[:_KEYWORDS_IN_NAME]
-        extended = (best[:length] for length in range(len(short), len(best) + 1))
-        numbered = ((*short[:-1], f"{short[-1]} ({number})") for number in count(2))
-        name = next(name for name in chain(extended, numbered) if _same_name(name) not in taken)
-        taken.add(_same_name(name))
-        names.append(", ".join(name))
-    return names
-
-
-def _same_name(name: tuple[str, ...]) -> frozenset[str]:
-    """Key of a name: names that differ only in case or order are the same to a reader."""
-    return frozenset(word.casefold() for word in name)
 
 
 def _fallback_name(text: str | None) -> str:
