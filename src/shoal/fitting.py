@@ -179,12 +179,11 @@ def resume_fit(path: Path) -> FitResult:
     job = FitJob(**request["job"])
     model = build_method(job.method or DEFAULT, job.preset, job.params)
     with writing(path, overwrite=request.get("overwrite", False), resume=True) as folder:
-        if folder.is_complete():
-            result = None
-        else:
+        unfinished = not folder.is_complete()
+        if unfinished:
             read = functools.partial(_read_again, job, request, folder)
             result = _fit(model, job, read, folder, path, request, resumed=True)
-    return read_result(path) if result is None else _with_report(result, job, model)
+    return _with_report(result, job, model) if unfinished else read_result(path)
 
 
 def _with_report(result: FitResult, job: FitJob, model: TextClusterer) -> FitResult:
