@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 
 from shoal.errors import ParameterError
+from shoal.methods import METHODS
 from shoal.parameters import (
     FLAG,
     Limit,
@@ -175,7 +176,7 @@ class TestDocstring:
 class TestCheckParameters:
     def test_the_first_that_is_not_allowed_is_named(self):
         check_parameters(Fish())
-        with pytest.raises(ParameterError, match=r"^fins=0 but it must be a whole number >= 1\.$"):
+        with pytest.raises(ParameterError, match=r"^fins=0 but it must be a whole number >= 1 and <= 2147483647\.$"):
             check_parameters(Fish(fins=0, scales="soft"))
 
     def test_nothing_is_checked_before(self):
@@ -192,8 +193,13 @@ nan, inf = math.nan, math.inf
 @pytest.mark.parametrize(
     ("limit", "allowed", "refused", "refusal"),
     [
-        (whole(), [1, 9, np.int64(3)], [0, -1, 1.0, "1", True, None], "but it must be a whole number >= 1."),
-        (whole(0), [0, 1], [-1, False], "but it must be a whole number >= 0."),
+        (
+            whole(),
+            [1, 9, np.int64(3), 2**31 - 1],
+            [0, -1, 1.0, "1", True, None, 2**31],
+            "but it must be a whole number >= 1 and <= 2147483647.",
+        ),
+        (whole(0), [0, 1], [-1, False], "but it must be a whole number >= 0 and <= 2147483647."),
         (number(above=0), [1e-9, 3, np.float32(2)], [0, -1, nan, inf, "1", True, None], "but it must be a number > 0."),
         (number(least=0, below=1), [0, 0.5], [1, -0.1], "but it must be a number >= 0 and < 1."),
         (number(above=0, most=1), [0.1, 1], [0, 1.1], "but it must be a number > 0 and <= 1."),
@@ -206,7 +212,7 @@ nan, inf = math.nan, math.inf
         ),
         (one_of("a", "b", None), ["a", None], ["c", 1, ["a"], np.array(["a"])], "is unknown; pass one of a, b, None."),
         (FLAG, [True, False], ["yes", None], "is unknown; pass one of True, False."),
-        (optional(whole()), [None, 1], [0, "none"], "but it must be a whole number >= 1."),
+        (optional(whole()), [None, 1], [0, "none"], "but it must be a whole number >= 1 and <= 2147483647."),
         (optional(one_of("a")), [None, "a"], ["b"], "is unknown; pass one of a."),
         (Limit(callable, "cannot be called."), [print], [3], "cannot be called."),
     ],
@@ -250,3 +256,38 @@ class TestScikitLearn:
 
     def test_only_what_differs_is_shown(self):
         assert repr(Salmon("Sam", scales="pointed")) == "Salmon(name='Sam')"
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_parameter_of_every_method_declares_its_limit(name):
+    free = [key for key, each in parameters_of(METHODS[name].estimator).items() if each.limit is None]
+    assert set(free) <= {"n_clusters"}, "n_clusters depends on the corpus, and is checked with it"
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value"),
+    [
+        ("sccl", "augmentation", None),
+        ("sccl", "max_length", None),
+        ("sccl", "log_to", True),
+        ("sccl", "tolerance", "abc"),
+        ("sccl", "augmentation_strength", 2),
+        ("sccl", "augmentation_options", {"wordnet": 1}),
+        ("kmeans", "backbone", 3),
+        ("kmeans", "backbone", ""),
+        ("kmeans", "cache", 1),
+        ("kmeans", "representation", ["bow"]),
+        ("kmeans", "word_vectors", "a\0b"),
+        ("kmeans", "random_state", True),
+        ("kmeans", "random_state", 2**32),
+        ("shoal", "epochs", "abc"),
+        ("shoal", "learning_rate", 10**400),
+        ("shoal", "learning_rate", 1j),
+        pytest.param("shoal", "batch_size", -(10**5000), id="more digits than Python writes"),
+        ("clusterbert", "normalize", "abc"),
+    ],
+)
+def test_a_bad_value_ends_in_a_parameter_error(name, parameter, value):
+    model = METHODS[name](n_clusters=2, **{parameter: value})
+    with pytest.raises(ParameterError, match=f"^{parameter}="):
+        model.fit(["one text", "another text", "a third"])

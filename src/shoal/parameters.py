@@ -27,6 +27,10 @@ from shoal.errors import ParameterError
 
 _SECTION = re.compile(r"^(?:Attributes|Returns|Notes|References|Examples)\n-{4,}$", re.MULTILINE)
 _WIDTH = 116
+_SHOWN = 80
+_LONGEST = 1000  # characters of a name or a path
+LARGEST_WHOLE = 2**31 - 1  # of what counts steps, texts or starts; also the largest that every library can hold
+_EXACT = 2**53  # a larger whole number is no floating-point number, and some libraries cannot take it for one
 
 Class = TypeVar("Class")
 
@@ -50,9 +54,21 @@ class Limit:
     choices: tuple[Any, ...] = ()
 
 
-def whole(least: int = 1) -> Limit:
-    """Allow whole numbers of at least ``least``."""
-    return Limit(lambda value: _is_whole(value) and value >= least, f"but it must be a whole number >= {least}.")
+def whole(least: int = 1, most: int = LARGEST_WHOLE) -> Limit:
+    """Allow whole numbers within bounds.
+
+    Examples
+    --------
+    >>> whole().refusal, whole(0, 9).refusal
+    ('but it must be a whole number >= 1 and <= 2147483647.', 'but it must be a whole number >= 0 and <= 9.')
+    """
+    refusal = f"but it must be a whole number >= {least} and <= {most}."
+    return Limit(lambda value: _is_whole(value) and least <= value <= most, refusal)
+
+
+def width() -> Limit:
+    """Allow the width of a layer or of a vector: beyond the limit the weights alone would fill the memory."""
+    return whole(1, 65_536)
 
 
 def number(
@@ -88,10 +104,31 @@ def share_of(what: str) -> Limit:
 def one_of(*choices: Any) -> Limit:
     """Allow the listed values."""
     listed = ", ".join(map(str, choices))
-    return Limit(lambda value: _is_plain(value) and value in choices, f"is unknown; pass one of {listed}.", choices)
+
+    def allows(value: Any) -> bool:
+        # 1 == True in Python, but a flag is not a number
+        return _is_plain(value) and any(
+            value == choice and isinstance(value, bool) == isinstance(choice, bool) for choice in choices
+        )
+
+    return Limit(allows, f"is unknown; pass one of {listed}.", choices)
 
 
 FLAG = one_of(True, False)
+
+
+def words(what: str) -> Limit:
+    """Allow any string with something in it; ``what`` says what it may name.
+
+    Examples
+    --------
+    >>> words("'builtin' or a folder").refusal
+    "but it must be a string: 'builtin' or a folder."
+    """
+    return Limit(
+        lambda value: isinstance(value, str) and 0 < len(value.strip()) <= _LONGEST and value.isprintable(),
+        f"but it must be a string: {what}.",
+    )
 
 
 def optional(limit: Limit) -> Limit:
@@ -131,7 +168,7 @@ class Parameter:
     def check(self, name: str, value: Any) -> None:
         """Raise an error if the value is not allowed."""
         if self.limit is not None and not self.limit.allows(value):
-            raise ParameterError(f"{name}={value!r} {self.limit.refusal}")
+            raise ParameterError(f"{name}={shown(value)} {self.limit.refusal}")
 
 
 def parameter(default: Any, meaning: str, limit: Limit | None = None) -> Any:
@@ -160,7 +197,7 @@ def declared(cls: type[Class]) -> type[Class]:
     (3, ['fins'])
     >>> check_parameters(Fish(fins=0))
     Traceback (most recent call last):
-    shoal.errors.ParameterError: fins=0 but it must be a whole number >= 1.
+    shoal.errors.ParameterError: fins=0 but it must be a whole number >= 1 and <= 2147483647.
     """
     for name in inspect.get_annotations(cls):
         declaration = cls.__dict__.get(name)
@@ -200,6 +237,15 @@ def _documented(text: str, cls: type) -> str:
     return "\n\n".join(part for part in (text[:end].strip(), "\n".join(lines), text[end:].strip()) if part) + "\n"
 
 
+def shown(value: Any) -> str:
+    """Return a value as Python writes it, shortened."""
+    try:
+        text = repr(value)
+    except Exception:  # a number of more digits than Python writes, someone's own object
+        text = f"({type(value).__name__})"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
 def _is_whole(value: Any) -> bool:
     """Tell whether it is a whole number; a bool is not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
@@ -207,7 +253,11 @@ def _is_whole(value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     """Tell whether it is a finite number; a bool is not."""
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
+    if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
+        return False
+    if isinstance(value, int):
+        return abs(value) <= _EXACT
+    return math.isfinite(value)
 
 
 def _is_plain(value: Any) -> bool:

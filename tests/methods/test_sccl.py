@@ -37,6 +37,13 @@ def build(backbone):
     )
 
 
+@pytest.mark.parametrize("rate", [1e6, 1e30])
+def test_a_rate_that_breaks_everything_ends_in_a_roll_back(build, rate):
+    model = build(learning_rate=rate, head_learning_rate=rate).fit(TEXTS)
+    assert model.outcome_["rolled_back"]
+    np.testing.assert_array_equal(model.labels_, model.start_labels_)
+
+
 @pytest.fixture
 def objective(backbone):
     """Returns an objective on given terms, its three batch views, and the vectors they give without dropout."""

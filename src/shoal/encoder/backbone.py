@@ -137,12 +137,14 @@ def source_of(name: str) -> str:
 
 def _transformer_folder(name: str) -> str | Path:
     """Return the transformer's folder inside a sentence-transformers folder; else ``name`` itself."""
-    folder = Path(name).expanduser()
-    modules = folder / "modules.json"
-    if modules.is_file():
-        with contextlib.suppress(ValueError, LookupError, TypeError):
-            return folder / str(json.loads(modules.read_text(encoding="utf-8"))[0]["path"])
-    return folder if folder.is_dir() else name
+    with contextlib.suppress(OSError, RuntimeError):  # a name too long for a path; a ~ of nobody
+        folder = Path(name).expanduser()
+        modules = folder / "modules.json"
+        if modules.is_file():
+            with contextlib.suppress(ValueError, LookupError, TypeError, RecursionError):
+                return folder / str(json.loads(modules.read_text(encoding="utf-8"))[0]["path"])
+        return folder if folder.is_dir() else name
+    return name
 
 
 @contextlib.contextmanager

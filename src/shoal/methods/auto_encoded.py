@@ -21,7 +21,7 @@ from shoal.methods.inputs import Rows
 from shoal.methods.objectives.auto_encoding import LayerReconstruction, Reconstruction
 from shoal.methods.represented import fit_representation, represent, restore_representation, save_representation
 from shoal.methods.run_stages import run_stages, training_options
-from shoal.parameters import Limit, declared, number, one_of, optional, parameter, share_of, whole
+from shoal.parameters import Limit, declared, number, one_of, optional, parameter, share_of, whole, width
 from shoal.training import EpochSampler, Objective, Stage, VectorCorpus, seeded
 from shoal.training.options import TRAINING
 from shoal.vectors import Vectors
@@ -41,7 +41,7 @@ _FILE = "auto_encoder.safetensors"
 
 def _are_widths(value: Any) -> bool:
     """Tell whether a value is a list of whole numbers >= 1."""
-    return isinstance(value, list | tuple) and all(map(whole().allows, value))
+    return isinstance(value, list | tuple) and len(value) <= 20 and all(map(width().allows, value))
 
 
 @declared
@@ -83,7 +83,7 @@ class AutoEncoded(TextClusterer):
         None,
         "Length of the code; 10 in DEC. By default K + 1, as in ClusterBERT for IDEC: ten numbers are few "
         "for a hundred clusters.",
-        optional(whole()),
+        optional(width()),
     )
     pretraining: str = parameter(
         "joint",

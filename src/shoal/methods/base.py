@@ -20,7 +20,7 @@ from shoal.methods import shared_parameters as shared
 from shoal.methods.context import FitContext, outcome_of
 from shoal.methods.inputs import Rows, are_texts, present_pairs, rows_of
 from shoal.naming import describe
-from shoal.parameters import check_parameters, declared, positional
+from shoal.parameters import check_parameters, declared, positional, shown
 from shoal.training import Callback
 from shoal.vectors import Vectors
 
@@ -229,20 +229,17 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
 
     def _generator(self) -> np.random.RandomState:
         """Return the random generator of the fit."""
-        try:
-            generator: np.random.RandomState = check_random_state(self.random_state)
-        except ValueError as reason:
-            raise ParameterError(
-                f"random_state={self.random_state!r} is not a seed; pass a whole number from 0 to {2**32 - 1}."
-            ) from reason
+        generator: np.random.RandomState = check_random_state(self.random_state)
         return generator
 
     def _check_size(self, rows: Rows) -> None:
         """Reject a number of clusters that is not valid or that the corpus cannot fill."""
         if isinstance(self.n_clusters, bool) or not isinstance(self.n_clusters, int | np.integer):
-            raise ParameterError(f"n_clusters={self.n_clusters!r} is not a whole number; pass an int >= 1.")
+            raise ParameterError(f"n_clusters={shown(self.n_clusters)} is not a whole number; pass an int >= 1.")
         if self.n_clusters < 1:
-            raise ParameterError(f"n_clusters={self.n_clusters} but it must be at least 1; pass n_clusters >= 1.")
+            raise ParameterError(
+                f"n_clusters={shown(self.n_clusters)} but it must be at least 1; pass n_clusters >= 1."
+            )
         if not len(rows):
             raise DataError(f"all {len(rows.present)} texts are empty; there is nothing to cluster.")
         items: Any = rows.texts if rows.texts is not None else (row.tobytes() for row in rows.vectors)  # type: ignore[union-attr]
@@ -253,7 +250,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
                 if rows.texts is not None
                 else f"there are n_samples={len(rows)} vectors, {distinct} of them distinct"
             )
-            raise ParameterError(f"n_clusters={self.n_clusters} but {found}; pass n_clusters <= {distinct}.")
+            raise ParameterError(f"n_clusters={shown(self.n_clusters)} but {found}; pass n_clusters <= {distinct}.")
 
     def _assign(self, rows: Rows, embedded: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the cluster and scores of each row; rows with near ties are scored alone (see ``TIE``)."""

@@ -26,7 +26,7 @@ from shoal.methods.objectives.cluster_topics import (
     TopicReconstruction,
 )
 from shoal.methods.objectives.deccrl import DECCRLObjective, InstanceObjective
-from shoal.parameters import declared, number, one_of, optional, parameter, whole
+from shoal.parameters import declared, number, one_of, optional, parameter, whole, width
 from shoal.training import CorpusViews, Stage
 from shoal.training.options import TRAINING
 from shoal.vectors import Vectors
@@ -105,17 +105,16 @@ class DECCRL(FineTuned):
         "raw ones, because the kernel of equation 5 has a fixed scale."
     )
     latent_dim: int | None = parameter(
-        None, "L, the length of h; by default that of the encoder's vectors. Not given in the paper.", optional(whole())
+        None, "L, the length of h; by default that of the encoder's vectors. Not given in the paper.", optional(width())
     )
-    n_topics: int = parameter(5, "T, the number of topics per cluster; 20 for Biomedical in the paper.", whole())
+    n_topics: int = parameter(5, "T, the number of topics per cluster; 20 for Biomedical in the paper.", width())
     vocabulary_size: int = parameter(
         2000,
         "Maximum number of words to rebuild: the most frequent ones except function words. Not given in the paper.",
         whole(),
     )
-    word_vectors: str = parameter(
-        "corpus",
-        "Source of the word vectors ρ, as in shoal.encoder.word_vectors; 'word2vec' in the paper. 'corpus', "
+    word_vectors: str = shared.WORD_VECTORS.but(
+        meaning="Source of the word vectors ρ, as in shoal.encoder.word_vectors; 'word2vec' in the paper. 'corpus', "
         "positive PMI and SVD on the same texts, needs no extra package and factorises what skip-gram does (Levy "
         "and Goldberg 2014).",
     )
@@ -125,7 +124,7 @@ class DECCRL(FineTuned):
         "L. With 2 L = 768 nearly every word has its own direction; with fewer dimensions similar words share "
         "probability, and topics were more coherent (docs/methods/deccrl.md). Vectors from elsewhere keep their "
         "length.",
-        optional(whole()),
+        optional(width()),
     )
     reconstruction: str = parameter(
         "words",

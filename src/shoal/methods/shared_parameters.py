@@ -2,11 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from shoal.encoder.representation import REPRESENTATIONS
 from shoal.encoder.token_states import POOLINGS
 from shoal.encoder.transformer import LONG_TEXTS
-from shoal.parameters import FLAG, Limit, number, one_of, optional, parameter, whole
+from shoal.parameters import FLAG, Limit, number, one_of, optional, parameter, whole, width, words
+from shoal.training.callbacks import names_a_logger
+
+_SEEDS = 2**32
+
+
+def _is_seed(value: Any) -> bool:
+    """Tell whether random numbers can be drawn from a value, as scikit-learn does."""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return bool(0 <= value < _SEEDS)
+    return value is None or value is np.random or isinstance(value, np.random.RandomState)
+
+
+def _is_representation(value: Any) -> bool:
+    """Tell whether a value is the name of a representation, or an object that can be one."""
+    if isinstance(value, str):
+        return value in REPRESENTATIONS
+    return hasattr(value, "encode") and hasattr(value, "fingerprint")
+
+
+def _are_options(value: Any) -> bool:
+    """Tell whether a value is a table of options by name, or None."""
+    return value is None or (
+        isinstance(value, Mapping)
+        and all(isinstance(name, str) and isinstance(options, Mapping) for name, options in value.items())
+        and all(isinstance(option, str) for options in value.values() for option in options)
+    )
 
 
 def _are_stop_words(value: Any) -> bool:
@@ -16,7 +46,9 @@ def _are_stop_words(value: Any) -> bool:
 
 
 RANDOM_STATE = parameter(
-    0, "Seed of everything random: a whole number, a RandomState, or None for a different result each time."
+    0,
+    "Seed of everything random: a whole number, a RandomState, or None for a different result each time.",
+    Limit(_is_seed, f"is not a seed; pass a whole number from 0 to {_SEEDS - 1}."),
 )
 N_INIT = parameter(10, "Number of k-means starts; the best is kept.", whole())
 
@@ -26,8 +58,16 @@ REPRESENTATION = parameter(
     "How texts become vectors: 'transformer' (the backbone), 'bow', 'tfidf', 'sif' (weighted word "
     "vectors), 'wordllama' (static), 'use', 'e5' (multilingual), or an object with encode(texts) and "
     "fingerprint.",
+    Limit(
+        _is_representation,
+        f"is unknown; pass one of {', '.join(REPRESENTATIONS)}, or an object with encode(texts) and fingerprint.",
+    ),
 )
-BACKBONE = parameter("builtin", "The transformer: 'builtin', a folder, or a hub name.")
+BACKBONE = parameter(
+    "builtin",
+    "The transformer: 'builtin', a folder, or a hub name.",
+    words("'builtin', a folder, or a name that the model hub knows"),
+)
 POOLING = parameter(
     "mean", "How token states become one vector: their mean, or the state of the first token.", one_of(*POOLINGS)
 )
@@ -49,6 +89,7 @@ STOP_WORDS = parameter(
 WORD_VECTORS = parameter(
     "corpus",
     "For 'sif': source of the word vectors: 'corpus' or 'word2vec' (trained on the texts), 'glove', or a file.",
+    words("'corpus', 'word2vec', 'glove', or a file"),
 )
 SIF_A = parameter(1e-3, "For 'sif': a in the weight a / (a + p(w)) (Arora et al. 2017).", number(above=0))
 CACHE = parameter(True, "Cache the transformer's vectors on disk, by content.", FLAG)
@@ -62,7 +103,7 @@ SCALE = parameter(
 )
 ALPHA = parameter(1.0, "Degrees of freedom of Student's t kernel.", number(above=0))
 TEMPERATURE = parameter(0.5, "Temperature τ of the contrastive loss.", number(above=0))
-PROJECTION_DIM = parameter(128, "Output size of the contrastive head.", whole())
+PROJECTION_DIM = parameter(128, "Output size of the contrastive head.", width())
 UPDATE_INTERVAL = parameter(
     None,
     "Steps between two updates of the targets, and between two counts of changed labels; by default one epoch.",
@@ -75,14 +116,27 @@ AUGMENTATION = parameter(
     "Augmentation that makes the two views: 'neighbour' (contextual, offline), 'virtual' (dropout "
     "only), 'wordnet', 'contextual' (masked language models, as in the paper), 'back_translation', 'char_swap', "
     "'word_deletion', or a combination such as 'contextual+char_swap'.",
+    words("the name of an augmenter, e.g. 'neighbour', or several joined by +"),
 )
 AUGMENTATION_STRENGTH = parameter(
-    0.2, "Share of the words that an augmentation changes; a value in its name ('wordnet:0.1') takes precedence."
+    0.2,
+    "Share of the words that an augmentation changes; a value in its name ('wordnet:0.1') takes precedence.",
+    number(least=0, most=1),
 )
-AUGMENTATION_OPTIONS = parameter(None, "More options of the augmenters, by augmenter name.")
+AUGMENTATION_OPTIONS = parameter(
+    None,
+    "More options of the augmenters, by augmenter name.",
+    Limit(_are_options, "but it must be a table of options by augmenter, e.g. {'wordnet': {'strength': 0.1}}."),
+)
 
 # Training
 TOLERANCE = parameter(
-    0.005, "Stop when less than this share of the labels changed between two evaluations; None never stops early."
+    0.005,
+    "Stop when less than this share of the labels changed between two evaluations; None never stops early.",
+    optional(number(least=0, most=1)),
 )
-LOG_TO = parameter(None, "Where else to log the history: 'tensorboard', 'tensorboard:FOLDER' or 'mlflow'.")
+LOG_TO = parameter(
+    None,
+    "Where else to log the history: 'tensorboard', 'tensorboard:FOLDER' or 'mlflow'.",
+    optional(Limit(names_a_logger, "is unknown; pass 'tensorboard', 'tensorboard:FOLDER' or 'mlflow'.")),
+)

@@ -30,7 +30,7 @@ from shoal.methods.context import FitContext
 from shoal.methods.idec_clusterer import fit_idec
 from shoal.methods.inputs import Rows
 from shoal.methods.represented import fit_representation, represent, restore_representation, save_representation
-from shoal.parameters import declared, number, one_of, optional, parameter, whole
+from shoal.parameters import declared, number, one_of, optional, parameter, whole, width
 from shoal.vectors import Vectors
 
 FIT: dict[str, Callable[..., Clusterer]] = {
@@ -78,7 +78,7 @@ class TwoStage(TextClusterer):
     word_vectors: str = shared.WORD_VECTORS
     sif_a: float = shared.SIF_A
     n_components: int | None = parameter(
-        None, "Dimensions after the reducer; by default K + 1, as in ClusterBERT for UMAP.", optional(whole())
+        None, "Dimensions after the reducer; by default K + 1, as in ClusterBERT for UMAP.", optional(width())
     )
     n_neighbors: int = parameter(15, "For 'umap': number of neighbours, as in ClusterBERT.", whole())
     linkage: str = parameter("average", "For 'agglomerative' and 'hac-sd': the linkage.", one_of(*LINKAGES))

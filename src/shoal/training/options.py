@@ -71,7 +71,7 @@ class TrainingOptions:
         "bfloat16 is mixed precision, for CUDA devices that support it; auto uses it wherever they do.",
         one_of("auto", "float32", "bfloat16"),
     )
-    seed: int = parameter(0, "Seed of everything random.")
+    seed: int = parameter(0, "Seed of everything random.", whole(0))
 
     def __post_init__(self) -> None:
         check_parameters(self)

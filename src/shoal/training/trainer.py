@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from shoal.errors import ParameterError
 from shoal.metrics import inter_cluster_distance, intra_cluster_distance
 from shoal.progress import progress
 from shoal.training.batch import CorpusViews, VectorCorpus
@@ -144,6 +145,11 @@ class Trainer:
         state = self.state
         state.begin_stage(index)
         embeddings = self._embed(stage.objective)
+        if not np.isfinite(embeddings).all():  # of a stage before the first clusters, with nothing to go back to
+            raise ParameterError(
+                f"the vectors are not finite when the stage {stage.name!r} begins, so there is nothing to cluster; "
+                "pass lower learning rates, or a smaller scale."
+            )
         stage.objective.initialise(embeddings, self.rng)
         if index == 0:
             for callback in self.callbacks:
@@ -218,6 +224,9 @@ class Trainer:
         if self.state.ended or not (evaluation_due or refresh_due):
             return
         embeddings = self._embed(stage.objective)
+        if not np.isfinite(embeddings).all():
+            self.state.alarm = self.state.ended = "vectors are not finite"
+            return
         if refresh_due:
             stage.objective.refresh(embeddings)
         if evaluation_due:
