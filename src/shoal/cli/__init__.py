@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from shoal.cli import augment, demo, doctor, fit, inspect, methods, predict, report, score, show
+from shoal.cli import augment, compare, demo, doctor, fit, inspect, map, methods, predict, report, score, show
 from shoal.cli.console import run
 
 EXIT_CODES = """
@@ -26,6 +26,8 @@ app.command(epilog=fit.EXAMPLES)(fit.fit)
 app.command(epilog=predict.EXAMPLES)(predict.predict)
 app.command(epilog=show.EXAMPLES)(show.show)
 app.command(epilog=report.EXAMPLES)(report.report)
+app.command("map", epilog=map.EXAMPLES)(map.map_)
+app.command(epilog=compare.EXAMPLES)(compare.compare)
 app.command(epilog=score.EXAMPLES)(score.score)
 app.command(epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command(epilog=methods.EXAMPLES)(methods.methods)

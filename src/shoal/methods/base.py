@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from shoal.naming import describe
 from shoal.parameters import check_parameters, declared, positional, shown
 from shoal.training import Callback
 from shoal.vectors import Vectors
+
+if TYPE_CHECKING:
+    from shoal.report import Report
 
 # The same text encoded among other texts differs in the seventh digit. A row whose two best scores are closer
 # than this (relative to their size) is encoded and scored alone, so that its label never depends on the others.
@@ -63,6 +66,10 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         Number of texts that were longer than the encoder's limit.
     embedding_ : ndarray of shape (n, d)
         The fitted rows that are not empty, in the space of :meth:`transform`; a loaded model has none.
+    texts_ : list of str or None
+        The fitted texts that are not empty; None if there were only vectors.
+    places_ : ndarray of shape (n, 2) or None
+        Their places on the map, once it has been drawn.
     """
 
     summary: ClassVar[str] = ""
@@ -145,6 +152,8 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         self.truncated_, self.outcome_ = 0, outcome_of()
         self.history_ = context.history
         embedded = self.embedding_ = self._fit(context)
+        self.texts_ = rows.texts
+        self.places_: NDArray[np.float64] | None = None
         self.n_clusters_ = len(self.clusterer_.centers)
         self.cluster_centers_ = self.clusterer_.centers
         found, scores = self._assign(rows, embedded)
@@ -202,6 +211,32 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         """The result for the fitted texts."""
         check_is_fitted(self, "clusters_")
         return Clustering(self.labels_, self.probabilities_, self.clusters_)
+
+    def plot(self, ax: Any = None, *, names: bool = True) -> Any:
+        """Draw the map of the fitted texts with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        names : bool, default=True
+            Whether to write the names of the clusters.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from shoal.methods.reporting import contents_of
+        from shoal.report.picture import draw_map
+
+        return draw_map(contents_of(self), ax, names=names)
+
+    def report(self) -> Report:
+        """Return a page about the fitted texts, which shows itself in a notebook; ``save`` writes it to a file."""
+        from shoal.methods.reporting import contents_of
+        from shoal.report import make_report
+
+        return make_report(contents_of(self))
 
     def save(self, folder: str | Path) -> None:
         """Write the model to a new folder, without pickles; :func:`shoal.load` reads it."""

@@ -20,7 +20,7 @@ _SHORTEST_STEM = 4
 # A cluster of fewer texts may be named by words that occur in only one of them.
 _FEW_TEXTS = 4
 # A term is about a cluster if this share of its texts has it, and this many times the share of the other texts.
-_LEAST_SHARE = 0.03
+_LEAST_SHARE = 0.05
 _LEAST_RATIO = 1.5
 # Half of what a term is compared with are all other texts, half the clusters most like this one, at most so many.
 _NEAR_CLUSTERS = 5

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from shoal.report.charts import bar
 from shoal.report.colours import DARK, LIGHT
 from shoal.report.contents import Contents
-from shoal.report.facts import Facts
 from shoal.report.hierarchy import broad_themes
 from shoal.report.markup import Markup, count, element, shortened, visible
 from shoal.report.places import Places
@@ -84,7 +83,7 @@ def explorer(contents: Contents, colours: NDArray[np.int64]) -> Markup:
     )
 
 
-def map_data(contents: Contents, facts: list[Facts], colours: NDArray[np.int64]) -> dict[str, Any]:
+def map_data(contents: Contents, colours: NDArray[np.int64]) -> dict[str, Any]:
     """Return what the script of the map needs."""
     rows = contents.on_map()
     length = max(40, min(_TEXT_CHARACTERS, _ALL_CHARACTERS // max(1, len(rows))))

@@ -102,7 +102,7 @@ def training(contents: Contents) -> Markup | None:
             charts.append(_figure(f"Loss, {stage}", series))
     moved = {
         stage: [
-            (row["step"], row["moved"]) for row in evaluations if row["stage"] == stage and _number(row.get("moved"))
+            (row["step"], row["moved"]) for row in evaluations if row["stage"] == stage and is_number(row.get("moved"))
         ]
         for stage in dict.fromkeys(row["stage"] for row in evaluations)
     }
@@ -202,7 +202,7 @@ def made(contents: Contents) -> Markup:
         "How it was made",
         None,
         element("p", choice) if choice else None,
-        element("pre", element("code", command_of(info))),
+        element("pre", element("code", info.get("python") or command_of(info))),
         element("details", element("summary", "Facts of the run"), table(["fact", "value"], rows), class_="in-print"),
         element("details", element("summary", "All parameters"), table(["parameter", "value"], parameters))
         if parameters
@@ -244,8 +244,8 @@ def _terms(steps: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[float, fl
     """Return the terms of the loss over the steps, at most 200 points each."""
     wanted = steps[:: max(1, len(steps) // 200)]
     skipped = {"step", "epoch", "stage", "event", "seconds", "learning_rate", "lr", "tokens"}
-    names = [name for name, value in wanted[0].items() if name not in skipped and _number(value)]
-    series = {name: [(row["step"], row[name]) for row in wanted if _number(row.get(name))] for name in names}
+    names = [name for name, value in wanted[0].items() if name not in skipped and is_number(value)]
+    series = {name: [(row["step"], row[name]) for row in wanted if is_number(row.get(name))] for name in names}
     return {name: line for name, line in series.items() if len(line) > 1}
 
 
@@ -269,7 +269,7 @@ def _scored(name: str, info: Mapping[str, Any]) -> str:
     return f"{name.upper()}{f', {start:.1f} at the start' if differs else ''}"
 
 
-def _number(value: object) -> bool:
+def is_number(value: object) -> bool:
     """Tell whether a value is a finite number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
 

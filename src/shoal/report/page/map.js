@@ -97,7 +97,7 @@ class TextMap {
   }
 
   radius() {
-    const crowd = Math.max(0.8, Math.min(3.2, 95 / Math.sqrt(this.n)));
+    const crowd = Math.max(0.9, Math.min(3.4, 125 / Math.sqrt(this.n)));
     return crowd * this.ratio * Math.min(2.4, Math.pow(this.zoom, 0.45)) + 0.4 * this.ratio;
   }
 
