@@ -28,6 +28,7 @@ from shoal.methods.base import TextClusterer
 from shoal.methods.inputs import read_vectors
 from shoal.methods.reporting import report_fit
 from shoal.metrics import scores
+from shoal.naming.llm import endpoint_of, name_by_llm
 from shoal.report import dates_of
 from shoal.run_folder import LEFTOVERS, RunFolder, claim_path, partial_path, tidy, writing
 from shoal.training import StageSnapshots
@@ -52,6 +53,9 @@ class FitJob:
     group_by: list[str] = field(default_factory=list)
     report: bool = True
     stop_words: list[str] = field(default_factory=list)
+    names_by: str | None = None
+    llm_url: str | None = None
+    llm_model: str | None = None
     method: str | None = None
     preset: str | None = None
     params: dict[str, Any] = field(default_factory=dict)
@@ -92,6 +96,7 @@ class FitResult:
     scores: dict[str, float] | None = None
     start_scores: dict[str, float] | None = None
     report: Path | None = None
+    naming: dict[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``shoal fit --json`` prints."""
@@ -128,6 +133,11 @@ class FitResult:
             remarks.append("It was already finished; nothing was left to do.")
         if self.notes.get("no_stages"):
             remarks.append("--stages saved nothing: nothing was trained.")
+        if self.naming and self.naming["problem"]:
+            named = f"{self.naming['n_named']} of {len(self.clusters)} clusters"
+            remarks.append(
+                f"The language model named {named}, the others have built-in names: {self.naming['problem']}."
+            )
         if self.notes.get("no_report"):
             remarks.append(f"The report could not be written ({self.notes['no_report']}); `shoal report` tries again.")
         memory = "" if self.peak_memory_mb is None else f", {self.peak_memory_mb:.0f} MB peak memory"
@@ -148,6 +158,7 @@ def start_fit(
     stem: str | None = None,
 ) -> FitResult:
     """Start a new fit; ``read`` and ``stem`` replace the job's own reader and the automatic name of the run."""
+    endpoint_of(job.names_by, job.llm_url, job.llm_model)
     model = build_method(job.method or DEFAULT, job.preset, job.params)  # first: a bad parameter leaves no trace
     path = out or claim_path(Path("runs") / (stem or _automatic_stem(job)))
     request = {"job": asdict(job), "overwrite": overwrite, "folder": str(Path.cwd())}
@@ -252,7 +263,8 @@ def _fit(
     listeners = [StageSnapshots(folder.stages)] if job.stages else []
     extra = _extra_input(job.located(Path(request.get("folder", ""))), model, corpus)
     model.fit(corpus, **extra, checkpoints=folder.checkpoints, callbacks=listeners)
-    result = _result(path, job.method or DEFAULT, model, corpus, known, started)
+    naming = _named_by_llm(job, model)
+    result = replace(_result(path, job.method or DEFAULT, model, corpus, known, started), naming=naming)
     if job.stages and not folder.stages.is_dir():
         result.notes["no_stages"] = True
     _write_run(folder, job, model, corpus, result)
@@ -323,6 +335,18 @@ def _result(
     )
 
 
+def _named_by_llm(job: FitJob, model: TextClusterer) -> dict[str, Any] | None:
+    """Let a language model rename the clusters, if one was asked for; return what the run keeps of that."""
+    endpoint = endpoint_of(job.names_by, job.llm_url, job.llm_model)
+    if endpoint is None:
+        return None
+    found = name_by_llm(model.clusters_, endpoint)
+    built_in = [cluster.name for cluster in model.clusters_]
+    model.clusters_ = found.clusters
+    facts = {"by": "llm", "url": endpoint.url, "model": endpoint.model, "n_named": found.n_named}
+    return {**facts, "problem": found.problem, "built_in_names": built_in}
+
+
 def _check_columns(job: FitJob, corpus: Corpus) -> None:
     """Reject columns for the report that are not there, before hours of training."""
     for name in job.group_by:
@@ -373,5 +397,6 @@ def _write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Cor
             "environment": run_environment(),
             "stages": [row for row in model.history_ if row.get("event") != "step"],
             "outcome": result.outcome,
+            **({"naming": result.naming} if result.naming else {}),
         }
     )

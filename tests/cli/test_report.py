@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import polars as pl
@@ -63,3 +64,32 @@ def test_own_stop_words_are_in_no_name(shoal, fit, tickets, tmp_path):
         for cluster in shoal("show", other, "--json").json["clusters"]:
             assert word not in cluster["keywords"]
             assert word not in cluster["name"].split(", ")
+
+
+def test_names_by_a_language_model_are_recorded_in_the_run(shoal, fit, tickets, tmp_path, monkeypatch):
+    from naming.test_llm import Model, said
+
+    monkeypatch.setenv("SHOAL_LLM_KEY", "secret")
+    with Model(lambda _: said('{"name": "Some name", "summary": "A sentence <b>about</b> it."}')) as model:
+        options = ("--names-by", "llm", "--llm-url", model.url, "--llm-model", "tiny")
+        _, run = fit(tickets, "--text", "body", "--clusters", 3, *options)
+    clusters = shoal("show", run, "--json").json["clusters"]
+    assert [cluster["name"].partition(",")[0] for cluster in clusters] == ["Some name"] * 3
+    assert len({cluster["name"] for cluster in clusters}) == 3
+    info = json.loads((run / "run.json").read_text())
+    assert (info["naming"]["by"], info["naming"]["model"], info["naming"]["n_named"]) == ("llm", "tiny", 3)
+    assert len(info["naming"]["built_in_names"]) == 3
+    html = (run / "report.html").read_text()
+    assert "A sentence &lt;b&gt;about&lt;/b&gt; it." in html
+    assert not any(b"secret" in file.read_bytes() for file in run.rglob("*") if file.is_file())
+
+
+def test_a_language_model_needs_its_address(shoal, tickets, tmp_path):
+    call = ("fit", tickets, "--text", "body", *FAST, "--clusters", 3, "--out", tmp_path / "no")
+    assert "needs an address and a model" in shoal(*call, "--names-by", "llm").err
+    assert "is unknown" in shoal(*call, "--names-by", "magic").err
+    assert "pass --names-by llm" in shoal(*call, "--llm-model", "tiny").err
+    assert not (tmp_path / "no").exists()
+    answer = shoal(*call, "--names-by", "llm", "--llm-url", "http://127.0.0.1:9/v1", "--llm-model", "tiny")
+    assert answer.code == 0
+    assert "named 0 of 3 clusters, the others have built-in names" in answer.err

@@ -51,6 +51,16 @@ def fit(
     stop_words: str | None = typer.Option(
         None, "--stop-words", help="Words for no name or keyword: a list with commas, or a file with one per line."
     ),
+    names_by: str | None = typer.Option(
+        None,
+        "--names-by",
+        metavar="llm",
+        help="llm: a language model names the clusters. It is sent their keywords and typical texts, and nothing else.",
+    ),
+    llm_url: str | None = typer.Option(
+        None, help="Its address, OpenAI-compatible, e.g. http://localhost:11434/v1; its key: SHOAL_LLM_KEY."
+    ),
+    llm_model: str | None = typer.Option(None, help="Its name there."),
     seed: int | None = typer.Option(None, help="The random seed.  [default: 0]", show_default=False),
     encoding: Encoding = None,
     format: Format = None,
@@ -70,6 +80,7 @@ def fit(
     flags = _given(text=text, id=id, label=label, encoding=encoding, format=format, method=method, preset=preset)
     flags |= _given(clusters=clusters, backbone=backbone, vectors=vectors and str(vectors), pairs=pairs, seed=seed)
     flags |= _given(stages=stages or None, date=date, group_by=group_by or None)
+    flags |= _given(names_by=names_by, llm_url=llm_url, llm_model=llm_model)
     flags |= _given(report=None if write_report else False, stop_words=stop_words and word_list(stop_words))
     flags |= {"set": parse_assignments(set_)} if set_ else {}
     if resume is not None:

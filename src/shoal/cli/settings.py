@@ -13,7 +13,23 @@ from shoal.errors import DataError, ParameterError
 # The keys of a configuration file, which are the long options of `shoal fit`, and the types of their values.
 FILE_KEYS: dict[str, type] = {
     **dict.fromkeys(
-        ("text", "id", "label", "encoding", "format", "vectors", "pairs", "method", "preset", "backbone", "date"), str
+        (
+            "text",
+            "id",
+            "label",
+            "encoding",
+            "format",
+            "vectors",
+            "pairs",
+            "method",
+            "preset",
+            "backbone",
+            "date",
+            "names_by",
+            "llm_url",
+            "llm_model",
+        ),
+        str,
     ),
     **dict.fromkeys(("clusters", "seed"), int),
     **dict.fromkeys(("group_by", "stop_words"), list),
