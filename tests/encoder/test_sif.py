@@ -32,7 +32,7 @@ def test_three_sentences_by_hand(vectors_file):
     common = directions[:, values.argmax()]
     expected = sentences - np.outer(sentences @ common, common)
 
-    sif = SIF(word_vectors=vectors_file(FILE), a=a).fit(TEXTS)
+    sif = SIF(word_vectors=vectors_file(FILE), a=a, frequencies="corpus").fit(TEXTS)
     encoded = sif.encode(TEXTS)
     assert encoded.dtype == np.float32
     np.testing.assert_allclose(encoded, expected, atol=1e-6)
@@ -42,7 +42,7 @@ def test_three_sentences_by_hand(vectors_file):
 
 
 def test_the_weight_of_a_word_that_the_corpus_lacks_is_one(vectors_file):
-    sif = SIF(word_vectors=vectors_file(FILE), a=1e-3).fit(["red fish", "red red fish"])
+    sif = SIF(word_vectors=vectors_file(FILE), frequencies="corpus").fit(["red fish", "red red fish"])
     unseen = np.array([0, 0, 2])
     np.testing.assert_allclose(sif.encode(["blue"])[0], unseen - (unseen @ sif._common) * sif._common, atol=1e-6)
 
@@ -56,9 +56,9 @@ def test_files_with_and_without_a_header(vectors_file, header, ending):
 
 
 def test_a_word_in_broken_utf8_does_no_harm(vectors_file):
-    plain = SIF(word_vectors=vectors_file(FILE)).fit(TEXTS).encode(TEXTS)
-    broken = FILE.encode() + b"caf\xe9 1 2 3\n"
-    np.testing.assert_array_equal(SIF(word_vectors=vectors_file(broken)).fit(TEXTS).encode(TEXTS), plain)
+    plain = SIF(word_vectors=vectors_file(FILE), frequencies="corpus").fit(TEXTS).encode(TEXTS)
+    broken = vectors_file(FILE.encode() + b"caf\xe9 1 2 3\n")
+    np.testing.assert_array_equal(SIF(word_vectors=broken, frequencies="corpus").fit(TEXTS).encode(TEXTS), plain)
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,7 @@ def test_an_adaptation_that_costs_quality_is_undone_but_a_little_is_allowed_late
     ("params", "message"),
     [
         ({"adaptation_regret": -0.1}, "adaptation_regret=-0.1 but it must be a number from 0 to 1"),
-        ({"assign": "vote"}, "assign='vote' is unknown; pass one of kmeans, idec, umap.kmeans, umap.idec, head"),
+        ({"assign": "vote"}, "assign='vote' is unknown; pass one of kmeans, head"),
         ({"clustering_weight": 1.2}, "clustering_weight=1.2 but it must be a number from 0 to 1"),
         ({"hardening_weight": None}, "hardening_weight=None"),
         ({"reclusterings": 0}, "reclusterings=0 but it must be a whole number >= 1"),

@@ -1,4 +1,4 @@
-"""The ways in which a trained method's vectors become clusters."""
+"""The ways in which the vectors of a method become clusters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import shoal
 from shoal.methods.clusterbert import ClusterBERT
-from shoal.methods.endings import ENDINGS
+from shoal.methods.persistence import _present_names
 from shoal.methods.sccl import SCCL
 from shoal.methods.tsdae import TSDAE
 from shoal.training import Callback
@@ -23,17 +23,21 @@ def backbone(tmp_path_factory):
     return tiny_backbone(tmp_path_factory.mktemp("backbone"), ("the", "ran", "slept", *ANIMALS))
 
 
-@pytest.mark.parametrize(
-    "assign",
-    # UMAP's compiler takes ten seconds to start
-    [pytest.param(ending, marks=pytest.mark.slow if ending.startswith("umap") else ()) for ending in ENDINGS],
-)
+# table 3 of ClusterBERT; UMAP's compiler takes ten seconds to start
+ENDINGS = [("none", "kmeans"), ("none", "idec"), *(
+    pytest.param("umap", clusterer, marks=pytest.mark.slow) for clusterer in ("own", "kmeans", "idec")
+)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reducer", "clusterer"), ENDINGS)
 @pytest.mark.parametrize("method", [TSDAE, ClusterBERT, SCCL])
-def test_every_way_keeps_the_promises(method, assign, backbone, tmp_path, short_idec):
+def test_every_way_keeps_the_promises(method, reducer, clusterer, backbone, tmp_path, short_idec):
     options = {"augmentation": "char_swap"} if method is SCCL else {}
-    model = method(2, backbone=backbone, batch_size=5, max_steps=2, assign=assign, **options).fit(TEXTS)
-    assert model.transform(TEXTS).shape == (10, 3 if assign.startswith("umap") else 32)
-    assert model.clusterer_.kind == ("latent-student-t" if assign.endswith("idec") else "centroids")
+    ending = {"reducer": reducer, "clusterer": clusterer}
+    model = method(2, backbone=backbone, batch_size=5, max_steps=2, **ending, **options).fit(TEXTS)
+    assert model.transform(TEXTS).shape == (10, 3 if reducer == "umap" else 32)
+    assert model.clusterer_.kind == ("latent-student-t" if clusterer == "idec" else "centroids")
+    assert ("idec" in model.outcome_) == (clusterer == "idec")
     assert (model.predict(TEXTS) == model.labels_).all()
     assert [int(model.predict([text])[0]) for text in TEXTS[:4]] == model.labels_[:4].tolist()
     assert (clone(model).fit(TEXTS).labels_ == model.labels_).all()
@@ -60,7 +64,7 @@ def wholes():
 
 @pytest.fixture
 def build(backbone):
-    return lambda: TSDAE(2, backbone=backbone, batch_size=5, max_steps=2, assign="idec")
+    return lambda: TSDAE(2, backbone=backbone, batch_size=5, max_steps=2, clusterer="idec")
 
 
 @pytest.fixture
@@ -81,3 +85,16 @@ def test_killed_anywhere_up_to_within_idec_it_goes_on_to_the_same_end(build, who
         build().fit(TEXTS, checkpoints=tmp_path, callbacks=[moment])
     resumed = build().fit(TEXTS, checkpoints=tmp_path)
     np.testing.assert_allclose(resumed.probabilities_, whole.probabilities_, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("assign", "present"),
+    [
+        ("umap+idec", {"assign": "kmeans", "reducer": "umap", "clusterer": "idec"}),
+        ("idec", {"assign": "kmeans", "reducer": "none", "clusterer": "idec"}),
+        ("head", {"assign": "head"}),
+    ],
+)
+def test_models_with_the_former_names_are_read(assign, present):
+    assert _present_names({"assign": assign}, ["assign", "reducer", "clusterer"]) == present
+    assert "assign" not in _present_names({"assign": assign}, ["reducer", "clusterer"])

@@ -24,10 +24,14 @@ TEXTS = [
 # What makes a method small enough for a test; its defaults are the paper's or the product's.
 SMALL: dict[str, dict[str, object]] = {
     "sccl": {"max_steps": 3, "batch_size": 16, "learning_rate": 1e-3},
-    **{name: {"pretrain_epochs": 5, "max_steps": 4, "batch_size": 16} for name in ("ae-kmeans", "dec", "idec", "dcn")},
+    **{
+        name: {"pretrain_epochs": 5, "max_steps": 4, "batch_size": 16}
+        for name in ("ae-kmeans", "dec", "idec", "dcn", "self-train")
+    },
     "mlm-dec": {"max_steps": 3, "batch_size": 16, "learning_rate": 1e-3},
     "tsdae": {"max_steps": 3, "batch_size": 16, "learning_rate": 1e-3},
     "clusterbert": {"max_steps": 2, "batch_size": 16, "learning_rate": 1e-3},
+    "vascl": {"max_steps": 3, "batch_size": 16, "learning_rate": 1e-3},
     "deccrl": {"max_steps": 3, "batch_size": 16, "learning_rate": 1e-3},
 }
 
@@ -89,6 +93,21 @@ def test_saved_and_loaded_it_answers_the_same(fitted, tmp_path):
     assert again.names_ == model.names_
     np.testing.assert_allclose(again.transform(TEXTS), model.transform(TEXTS), atol=1e-6)
     assert again.get_params()["n_clusters"] == 2
+
+
+@pytest.mark.parametrize(
+    ("reducer", "clusterer", "refine"), [("none", None, "iterative-classification"), ("pca", "hac-sd", "none")]
+)
+def test_its_clusters_may_be_refined_or_made_by_another_clusterer(build, reducer, clusterer, refine, tmp_path):
+    ending = {"reducer": reducer, "refine": refine, **({"clusterer": clusterer} if clusterer else {})}
+    model = build(**ending).fit(TEXTS)
+    assert model.n_clusters_ == len(model.cluster_centers_) == 2
+    assert model.transform(TEXTS).shape[1] == model.cluster_centers_.shape[1]
+    assert (model.predict(TEXTS) == model.labels_).all()
+    assert [int(model.predict([text])[0]) for text in TEXTS[:5]] == model.labels_[:5].tolist()
+    assert (build(**ending).fit(TEXTS).labels_ == model.labels_).all()
+    model.save(tmp_path / "model")
+    np.testing.assert_allclose(shoal.load(tmp_path / "model").predict_proba(TEXTS), model.probabilities_, atol=1e-5)
 
 
 def test_fit_again_forgets_the_first_fit(build, fitted):

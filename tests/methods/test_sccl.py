@@ -194,7 +194,7 @@ def test_pairs_made_elsewhere_are_used_as_they_are(build, monkeypatch):
     [
         ({"objective": "both"}, "objective='both' is unknown; pass one of joint, contrastive"),
         ({"cluster_loss": "mse"}, "cluster_loss='mse' is unknown"),
-        ({"assign": "vote"}, "assign='vote' is unknown; pass one of kmeans, idec"),
+        ({"assign": "vote"}, "assign='vote' is unknown; pass one of kmeans, head"),
         ({"eta": 0}, "eta=0 but it must be a number > 0"),
         ({"alpha": "one"}, "alpha='one' but it must be a number > 0"),
         ({"temperature": -0.5}, "temperature=-0.5"),

@@ -141,7 +141,7 @@ def test_a_backbone_that_cannot_decode_is_named(build, backbone, monkeypatch, la
         ({"deletion": 1.5}, "deletion=1.5 but it must be a number from 0 to 1"),
         ({"deletion": "most"}, "deletion='most'"),
         ({"vocabulary": "small"}, "vocabulary='small' is unknown; pass one of full, corpus"),
-        ({"assign": "head"}, "assign='head' is unknown; pass one of kmeans, idec"),
+        ({"clusterer": "head"}, "clusterer='head' is unknown; pass one of own, spherical-kmeans"),
         ({"scale": 0}, "scale=0 but it must be a number > 0"),
         ({"decoder_layers": 3}, "decoder_layers=3 but this backbone has 2 layers; pass 1 to 2, or None for all"),
         ({"trainable_layers": 9}, "trainable_layers=9 but this backbone has 2 layers"),

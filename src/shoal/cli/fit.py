@@ -21,6 +21,10 @@ Examples:
 
     cat titles.txt | shoal fit - --clusters 8 --out runs/titles --json
 
+    shoal fit titles.txt --clusters 20 --method sccl --reduce umap --cluster idec
+
+    shoal fit titles.txt --clusters 20 --method kmeans --refine iterative-classification
+
     shoal fit queries.jsonl --clusters 30 --set effort=balanced --set n_neighbors=15 --label intent
 """
 
@@ -38,6 +42,11 @@ def fit(
     set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable."),
     config: Path | None = typer.Option(None, help="A TOML file with the same names as keys, parameters under [set]."),
     backbone: str | None = typer.Option(None, help="A transformer: builtin, a folder, or a hub name."),
+    reduce: str | None = typer.Option(None, help="A reducer before the final clusters of any method: pca or umap."),
+    cluster: str | None = typer.Option(
+        None, help="What makes the final clusters of any method's vectors: kmeans, idec, hac-sd, …, instead of its own."
+    ),
+    refine: str | None = typer.Option(None, help="Refine the clusters of any method: iterative-classification."),
     vectors: Path | None = typer.Option(None, help="A .npy file with one vector per text, used instead of an encoder."),
     pairs: str | None = typer.Option(None, help="Two columns with augmented views of each text, e.g. left,right."),
     stages: bool = typer.Option(
@@ -82,6 +91,7 @@ def fit(
     flags |= _given(stages=stages or None, date=date, group_by=group_by or None)
     flags |= _given(names_by=names_by, llm_url=llm_url, llm_model=llm_model)
     flags |= _given(report=None if write_report else False, stop_words=stop_words and word_list(stop_words))
+    flags |= _given(reduce=reduce, cluster=cluster, refine=refine)
     flags |= {"set": parse_assignments(set_)} if set_ else {}
     if resume is not None:
         ignored = [*flags, *_given(config=config, out=out, overwrite=overwrite or None)]

@@ -31,12 +31,20 @@ FILE_KEYS: dict[str, type] = {
         ),
         str,
     ),
+    **dict.fromkeys(("reduce", "cluster", "refine"), str),
     **dict.fromkeys(("clusters", "seed"), int),
     **dict.fromkeys(("group_by", "stop_words"), list),
     "report": bool,
     "set": dict,
 }
-_PARAMETERS = {"clusters": "n_clusters", "backbone": "backbone", "seed": "random_state"}
+_PARAMETERS = {
+    "clusters": "n_clusters",
+    "backbone": "backbone",
+    "seed": "random_state",
+    "reduce": "reducer",
+    "cluster": "clusterer",
+    "refine": "refine",
+}
 
 
 def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:

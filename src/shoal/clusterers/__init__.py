@@ -4,6 +4,7 @@ from shoal.clusterers.average_linkage import average_linkage_labels
 from shoal.clusterers.base import Clusterer, State
 from shoal.clusterers.centroids import Centroids, fit_kmeans, fit_minibatch_kmeans, fit_spherical_kmeans
 from shoal.clusterers.heads import Heads, mean_log_probabilities
+from shoal.clusterers.iterative_classification import Classifier, iterative_classification
 from shoal.clusterers.linkage import LINKAGES, Linkage, fit_linkage
 from shoal.clusterers.mixture import Mixture, fit_mixture
 from shoal.clusterers.neighbour_graph import Neighbourhood, graph_of, nearest_neighbours, smoothed, smoothing_matrix
@@ -17,6 +18,7 @@ from shoal.clusterers.transport import TransportState, cosine_silhouette, fit_tr
 __all__ = [
     "LINKAGES",
     "Centroids",
+    "Classifier",
     "Clusterer",
     "Heads",
     "Linkage",
@@ -42,6 +44,7 @@ __all__ = [
     "fit_transport_kmeans",
     "fit_umap",
     "graph_of",
+    "iterative_classification",
     "mean_log_probabilities",
     "nearest_neighbours",
     "smoothed",

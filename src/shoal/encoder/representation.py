@@ -100,7 +100,8 @@ def make_representation(kind: Any, options: Mapping[str, Any]) -> Representation
     kind : str or TextEncoder
         One of ``REPRESENTATIONS``, or an object with ``encode`` and ``fingerprint``.
     options : mapping
-        backbone, pooling, max_length, long_texts, normalize, max_features, stop_words, word_vectors, sif_a, cache.
+        backbone, pooling, max_length, long_texts, normalize, max_features, stop_words, word_vectors, sif_a,
+        word_frequencies, cache; unit_length, where a method has it.
 
     Examples
     --------
@@ -114,7 +115,12 @@ def make_representation(kind: Any, options: Mapping[str, Any]) -> Representation
     if kind in ("bow", "tfidf"):
         return WordCounts(tfidf=kind == "tfidf", max_features=options["max_features"], stop_words=options["stop_words"])
     if kind == "sif":
-        return SIF(word_vectors=options["word_vectors"], a=options["sif_a"])
+        return SIF(
+            word_vectors=options["word_vectors"],
+            a=options["sif_a"],
+            frequencies=options["word_frequencies"],
+            unit=options.get("unit_length", False),
+        )
     if isinstance(kind, str) and kind in PACKAGED:
         return CachedEncoder(PACKAGED[kind](), options["cache"])
     if not isinstance(kind, str) and hasattr(kind, "encode") and hasattr(kind, "fingerprint"):
@@ -132,5 +138,5 @@ def load_representation(kind: str, folder: Path, options: Mapping[str, Any]) -> 
     if kind in ("bow", "tfidf"):
         return WordCounts.load(folder)
     if kind == "sif":
-        return SIF.load(folder)
+        return SIF.load(folder, options.get("unit_length", False))
     return make_representation(kind, options)

@@ -16,6 +16,7 @@ from shoal.text.word_space import WordSpace
 from shoal.text.words import split_words
 
 CORPUS, WORD2VEC, GLOVE = "corpus", "word2vec", "glove"
+LEARNT = (CORPUS, WORD2VEC)
 # A few thousand short texts are little data for skip-gram: more passes than gensim's five.
 _WORD2VEC_EPOCHS = 20
 _MIN_COUNT = 2
@@ -59,7 +60,7 @@ def word_vectors(
     """
     if source == GLOVE:
         return _glove()
-    if source not in (CORPUS, WORD2VEC):
+    if source not in LEARNT:
         return _from_file(Path(source))
     if source == WORD2VEC:
         words, vectors = _word2vec(texts, dimension, seed)

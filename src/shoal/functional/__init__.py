@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.functional.assignment import cluster_kl, sinkhorn, student_t, target_distribution
-from shoal.functional.contrastive import cross_view_contrast, nt_xent
+from shoal.functional.contrastive import cross_view_contrast, neighbourhood_contrast, nt_xent
 from shoal.functional.hard_assignment import kmeans_term, nearest_center, running_centers
 from shoal.functional.masked_lm import masked_cross_entropy
 from shoal.functional.pooling import cls_pool, mean_pool
@@ -21,6 +21,7 @@ __all__ = [
     "mean_pool",
     "nearest_center",
     "negative_elbo",
+    "neighbourhood_contrast",
     "nt_xent",
     "running_centers",
     "sinkhorn",

@@ -85,3 +85,53 @@ def cross_view_contrast(left: Tensor, right: Tensor, temperature: float = 0.5) -
     similarity = F.normalize(left, dim=1) @ F.normalize(right, dim=1).T / temperature
     others = similarity.masked_fill(torch.eye(len(left), dtype=torch.bool, device=left.device), -torch.inf)
     return (others.logsumexp(dim=1) + others.logsumexp(dim=0) - 2 * similarity.diagonal()).mean()
+
+
+def neighbourhood_contrast(
+    left: Tensor, right: Tensor, neighbours: Tensor, temperature: float = 0.05, *, both_ways: bool = True
+) -> Tensor:
+    r"""Contrast of each text's two versions with its neighbours alone (VaSCL).
+
+    .. math:: -\log \frac{\exp(\mathrm{sim}(v_i, v_i') / \tau)}{\exp(\mathrm{sim}(v_i, v_i') / \tau)
+        + \sum_{j \in N(i)} \exp(\mathrm{sim}(v_i, v_j') / \tau) + [\exp(\mathrm{sim}(v_i, v_j) / \tau)]}
+
+    and the same with v and v' exchanged, if ``both_ways``, in which case the term in brackets counts too; otherwise v'
+    is compared with the neighbours' v. The mean over all of them.
+
+    Parameters
+    ----------
+    left, right : Tensor of shape (m, d)
+        v and v': the texts, and the texts perturbed.
+    neighbours : Tensor of int64, shape (m, k)
+        N: for each row the numbers of other rows.
+    temperature : float
+        :math:`\tau` > 0; the paper sets 0.05.
+    both_ways : bool
+        Whether both versions are contrasted.
+
+    Returns
+    -------
+    Tensor
+        A scalar; 0 without neighbours.
+
+    References
+    ----------
+    Zhang et al. (2022), *Virtual Augmentation Supported Contrastive Learning of Sentence Representations*.
+
+    Examples
+    --------
+    >>> import torch
+    >>> views, neighbours = torch.eye(2), torch.tensor([[1], [0]])
+    >>> round(neighbourhood_contrast(views, views, neighbours, temperature=1.0, both_ways=False).item(), 4)
+    0.3133
+    """
+    v, w = F.normalize(left, dim=1), F.normalize(right, dim=1)
+    pair = (v * w).sum(dim=1, keepdim=True)
+    across = torch.einsum("id,ikd->ik", w, v[neighbours])
+    losses = [torch.cat([pair, across], dim=1)]
+    if both_ways:
+        within = torch.einsum("id,ikd->ik", w, w[neighbours])
+        other = [torch.einsum("id,ikd->ik", v, each[neighbours]) for each in (v, w)]
+        losses = [torch.cat([pair, across, within], dim=1), torch.cat([pair, *other], dim=1)]
+    rows = torch.cat(losses) / temperature
+    return (rows.logsumexp(dim=1) - rows[:, 0]).mean()

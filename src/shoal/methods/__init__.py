@@ -99,11 +99,13 @@ METHODS: dict[str, Method] = {
     "deccrl": Method("shoal.methods.deccrl:DECCRL"),
     "tsdae": Method("shoal.methods.tsdae:TSDAE"),
     "clusterbert": Method("shoal.methods.clusterbert:ClusterBERT"),
+    "vascl": Method("shoal.methods.vascl:VaSCL"),
     "mlm-dec": Method("shoal.methods.mlm_dec:MLMDEC"),
     "dec": Method("shoal.methods.dec:DEC"),
     "idec": Method("shoal.methods.idec:IDEC"),
     "dcn": Method("shoal.methods.dcn:DCN"),
     "ae-kmeans": Method("shoal.methods.ae_kmeans:AEKMeans"),
+    "self-train": Method("shoal.methods.self_train:SelfTrain"),
     "cls-kmeans": Method(
         _TWO_STAGE,
         {"pooling": "cls", "normalize": False, "clusterer": "kmeans"},
@@ -138,11 +140,11 @@ METHODS: dict[str, Method] = {
     ),
     "hac-sd": Method(
         _TWO_STAGE,
-        {"clusterer": "hac-sd"},
+        {"clusterer": "hac-sd", "linkage": "ward"},
         {
             "summary": "agglomerative clustering of the N²/K cosines that stand out",
             "source": "HAC-SD (Rakib et al. 2020); SCCL, DECCRL (baseline)",
-            "presets": {"paper": {"representation": "sif", "word_vectors": "glove", "linkage": "ward"}},
+            "presets": {"glove": {"representation": "sif", "word_vectors": "glove"}},
         },
     ),
     "two-stage": Method(_TWO_STAGE),

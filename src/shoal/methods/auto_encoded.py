@@ -72,6 +72,7 @@ class AutoEncoded(TextClusterer):
     stop_words: str | list[str] | None = shared.STOP_WORDS
     word_vectors: str = shared.WORD_VECTORS
     sif_a: float = shared.SIF_A
+    word_frequencies: str = shared.WORD_FREQUENCIES
     hidden: Sequence[int] | None = parameter(
         None,
         "Widths of the encoder's hidden layers, mirrored in the decoder; [500, 500, 2000] in DEC. By "

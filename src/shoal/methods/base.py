@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -13,16 +14,19 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
+from shoal.clusterers import Centroids, Reducer
 from shoal.clustering import NO_CLUSTER, Cluster, Clustering, Topic
 from shoal.corpus import Corpus
 from shoal.errors import DataError, ParameterError, RunFolderError
 from shoal.methods import shared_parameters as shared
 from shoal.methods.context import FitContext, outcome_of
+from shoal.methods.endings import CLUSTERER, NONE, OWN, REDUCER, reduce_and_cluster
 from shoal.methods.inputs import Rows, are_texts, present_pairs, rows_of
+from shoal.methods.refining import REFINE, Refined, refine
 from shoal.naming import describe
 from shoal.parameters import check_parameters, declared, positional, shown
 from shoal.training import Callback
-from shoal.vectors import Vectors
+from shoal.vectors import Vectors, cluster_means
 
 if TYPE_CHECKING:
     from shoal.report import Report
@@ -39,7 +43,8 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     """Base of all methods.
 
     A method implements :meth:`_fit`, which learns and sets ``clusterer_``, and :meth:`_embed`, which maps texts
-    to the space of the clusters. Everything else is implemented here, once.
+    to the space of its clusters. Everything else is implemented here, once: also other endings than the method's own
+    (``reducer`` and ``clusterer``), and ``refine``.
 
     Attributes
     ----------
@@ -79,6 +84,9 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
 
     n_clusters: int = positional(default=8, meaning="The number of clusters.", kw_only=False)
     random_state: int | np.random.RandomState | None = shared.RANDOM_STATE
+    reducer: str = REDUCER
+    clusterer: str = CLUSTERER
+    refine: str = REFINE
 
     @abstractmethod
     def _fit(self, context: FitContext) -> Vectors:
@@ -86,7 +94,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
 
     @abstractmethod
     def _embed(self, rows: Rows) -> Vectors:
-        """Return the vectors of ``rows`` in the space of the clusters."""
+        """Return the vectors of ``rows`` as the method makes them, before any reducer."""
 
     @abstractmethod
     def _save(self, folder: Path) -> dict[str, Any]:
@@ -151,12 +159,14 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         context = FitContext(rows, self._generator(), checkpoints, callbacks, given)
         self.truncated_, self.outcome_ = 0, outcome_of()
         self.history_ = context.history
-        embedded = self.embedding_ = self._fit(context)
+        self.reducer_: Reducer | None = None
+        self.refined_: Refined | None = None
+        embedded = self.embedding_ = self._end(self._fit(context), context)
         self.texts_ = rows.texts
         self.places_: NDArray[np.float64] | None = None
         self.n_clusters_ = len(self.clusterer_.centers)
         self.cluster_centers_ = self.clusterer_.centers
-        found, scores = self._assign(rows, embedded)
+        found, scores = self._answer(rows, embedded)
         self.labels_, self.probabilities_ = _spread(rows.present, found, scores)
         self.start_labels_ = self.labels_.copy()
         if context.start_labels is not None:
@@ -179,7 +189,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         if not len(rows):
             labels = np.empty(0, dtype=np.int64)
             return Clustering(*_spread(rows.present, labels, np.empty((0, self.n_clusters_))), self.clusters_)
-        found, scores = self._assign(rows, self._embed(rows))
+        found, scores = self._answer(rows, self._place(rows))
         if not (found.min() >= NO_CLUSTER and found.max() < self.n_clusters_):
             raise RunFolderError(
                 f"this model is damaged: it names cluster {found.max()} of {self.n_clusters_}; fit it again."
@@ -190,7 +200,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         """Return the vectors of ``X`` in the space of the clusters; zeros for a row without text."""
         check_is_fitted(self, "clusterer_")
         rows = self._rows(X, vectors)
-        embedded = self._embed(rows) if len(rows) else np.empty((0, self.cluster_centers_.shape[1]), np.float32)
+        embedded = self._place(rows) if len(rows) else np.empty((0, self.cluster_centers_.shape[1]), np.float32)
         out = np.zeros((len(rows.present), self.cluster_centers_.shape[1]), dtype=np.float32)
         out[rows.present] = embedded
         return out
@@ -287,14 +297,56 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
             )
             raise ParameterError(f"n_clusters={shown(self.n_clusters)} but {found}; pass n_clusters <= {distinct}.")
 
+    def _end(self, embedded: Vectors, context: FitContext) -> Vectors:
+        """Replace and refine the method's own clusters if asked to; return the vectors in the clusters' space."""
+        if (self.reducer, self.clusterer) != (NONE, OWN):
+            started = time.perf_counter()
+            self.reducer_, embedded, self.clusterer_ = reduce_and_cluster(
+                self.reducer, self.clusterer, embedded, self.n_clusters, context, self._ending_options()
+            )
+            context.topics = None  # they are those of other clusters
+            if isinstance(outcome := getattr(self.clusterer_, "outcome", None), dict):
+                self.outcome_["idec"] = outcome
+            context.log("cluster", started, dimension=embedded.shape[1])
+        self.own_clusters_ = (self.reducer, self.clusterer) == (NONE, OWN)
+        if self.refine != NONE:
+            started = time.perf_counter()
+            labels, _ = self._answer(context.rows, embedded)
+            n_clusters = len(self.clusterer_.centers)
+            self.refined_, n_iter = refine(context.rows, embedded, labels, n_clusters, context.rng)
+            refined = self.refined_.scores(context.rows, embedded).argmax(axis=1)
+            self.clusterer_ = Centroids.around(cluster_means(embedded, refined, n_clusters), embedded)
+            self.own_clusters_ = False
+            context.log("refine", started, iterations=n_iter)
+        return embedded
+
+    def _ending_options(self) -> dict[str, Any]:
+        """Return the options of another ending that the method has parameters for."""
+        params = self.get_params(deep=False)
+        return {name: params[name] for name in ("n_init", "device") if name in params}
+
+    def _place(self, rows: Rows) -> Vectors:
+        """Return the vectors of rows in the space of the clusters."""
+        vectors = self._embed(rows)
+        return vectors if self.reducer_ is None else self.reducer_.transform(vectors)
+
+    def _answer(self, rows: Rows, embedded: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the cluster and scores of each row: by the method's own rule, unless its clusters were replaced."""
+        return self._assign(rows, embedded) if self.own_clusters_ else TextClusterer._assign(self, rows, embedded)
+
     def _assign(self, rows: Rows, embedded: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the cluster and scores of each row; rows with near ties are scored alone (see ``TIE``)."""
-        scores = self.clusterer_.scores(embedded)
+        scores = self._scores(rows, embedded)
         if scores.shape[1] > 1:
             second, first = np.partition(scores, -2, axis=1)[:, -2:].T
             for i in np.flatnonzero(first - second < TIE * np.maximum(1, np.abs(first))):
-                scores[i] = self.clusterer_.scores(self._embed(rows.row(int(i))))[0]
+                alone = rows.row(int(i))
+                scores[i] = self._scores(alone, self._place(alone))[0]
         return scores.argmax(axis=1).astype(np.int64), scores
+
+    def _scores(self, rows: Rows, embedded: Vectors) -> NDArray[np.float64]:
+        """Return the scores of rows, by the clusterer or by the classifier that refines it."""
+        return self.clusterer_.scores(embedded) if self.refined_ is None else self.refined_.scores(rows, embedded)
 
     def _describe(
         self,

@@ -8,7 +8,7 @@ from torch import nn
 
 from shoal.methods import denoising
 from shoal.methods import shared_parameters as shared
-from shoal.methods.endings import ASSIGN_OR_HEAD
+from shoal.methods.endings import ASSIGN
 from shoal.methods.fine_tuned import FineTuned, Material
 from shoal.methods.objectives.clusterbert import HEAD, KMEANS, NOWHERE, ClusterBERTObjective
 from shoal.parameters import declared, number, parameter, whole
@@ -96,7 +96,7 @@ class ClusterBERT(FineTuned):
         "λ in stage 3, the weight of the clustering loss; 1 omits the reconstruction (figure 4).",
         number(least=0, most=1),
     )
-    assign: str = ASSIGN_OR_HEAD
+    assign: str = ASSIGN
     batch_size: int = denoising.BATCH_SIZE
     learning_rate: float = denoising.LEARNING_RATE
     head_learning_rate: float = denoising.HEAD_LEARNING_RATE

@@ -1,82 +1,145 @@
-"""Endings: how vectors become the final clusters (ClusterBERT, table 3)."""
+"""Endings: how the vectors of any method become its final clusters (ClusterBERT, table 3)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from shoal.clusterers import Clusterer, Reducer, fit_kmeans, fit_umap
+from shoal.clusterers import (
+    LINKAGES,
+    Clusterer,
+    Reducer,
+    fit_hac_sd,
+    fit_kmeans,
+    fit_linkage,
+    fit_minibatch_kmeans,
+    fit_mixture,
+    fit_pca,
+    fit_spherical_kmeans,
+    fit_umap,
+)
 from shoal.methods.context import FitContext
-from shoal.methods.idec_clusterer import fit_idec
-from shoal.parameters import one_of, parameter
+from shoal.parameters import number, one_of, optional, parameter, whole, width
 from shoal.vectors import Vectors
 
-HEAD, KMEANS, IDEC, UMAP = "head", "kmeans", "idec", "umap"
-ENDINGS = (KMEANS, IDEC, f"{UMAP}+{KMEANS}", f"{UMAP}+{IDEC}")
+NONE, OWN, HEAD, KMEANS = "none", "own", "head", "kmeans"
+STARTED: dict[str, Callable[..., Clusterer]] = {
+    "spherical-kmeans": fit_spherical_kmeans,
+    "kmeans": fit_kmeans,
+    "minibatch-kmeans": fit_minibatch_kmeans,
+    "gaussian-mixture": fit_mixture,
+}
+CLUSTERERS = (*STARTED, "agglomerative", "hac-sd", "idec")
+
+REDUCER = parameter(
+    NONE,
+    "Dimension reduction before the final clusters, to n_clusters + 1 dimensions as in ClusterBERT.",
+    one_of(NONE, "pca", "umap"),
+)
+CLUSTERER = parameter(
+    OWN,
+    "What makes the final clusters of the method's vectors: the method itself, or another clusterer: 'hac-sd' is "
+    "agglomerative on the similarities that stand out, 'idec' trains an auto-encoder with ClusterBERT's values. After "
+    "a reducer, 'own' means k-means.",
+    one_of(OWN, *CLUSTERERS),
+)
+N_COMPONENTS = parameter(
+    None, "Dimensions after the reducer; by default K + 1, as in ClusterBERT for UMAP.", optional(width())
+)
+N_NEIGHBORS = parameter(15, "For 'umap': number of neighbours, as in ClusterBERT.", whole())
+LINKAGE = parameter("average", "For 'agglomerative' and 'hac-sd': the linkage.", one_of(*LINKAGES))
+MAX_MEMORY = parameter(
+    4.0,
+    "For 'hac-sd': most memory for the distances of all pairs, in GB; 4 are enough for 31,600 texts.",
+    number(above=0),
+)
+MAX_ITER = parameter(300, "Maximum number of iterations per start.", whole())
 ASSIGN = parameter(
     KMEANS,
-    "How to make the final labels: by k-means, from the trained centres and from n_init fresh starts, "
-    "or by IDEC. 'umap+' first reduces the vectors to n_clusters + 1 dimensions (table 3 of ClusterBERT).",
-    one_of(*ENDINGS),
+    "The method's own clusters: by k-means on the representation, as the paper reports, from the trained centres and "
+    "from n_init fresh starts; or by the clustering head.",
+    one_of(KMEANS, HEAD),
 )
-ASSIGN_OR_HEAD = parameter(
-    KMEANS,
-    "How to make the final labels: by k-means on the representation, as the paper reports, from the "
-    "trained centres and from n_init fresh starts; by the clustering head; or by IDEC. 'umap+' first reduces "
-    "the vectors to n_clusters + 1 dimensions (table 3 of ClusterBERT).",
-    one_of(*ENDINGS, HEAD),
-)
+_DEFAULTS = {
+    "n_components": N_COMPONENTS.default,
+    "n_neighbors": N_NEIGHBORS.default,
+    "linkage": "ward",  # that of HAC-SD
+    "max_memory": MAX_MEMORY.default,
+    "n_init": 10,
+    "max_iter": MAX_ITER.default,
+    "device": "auto",
+}
 
 
-@dataclass(frozen=True)
-class Ending:
-    """The final clusters.
-
-    Attributes
-    ----------
-    vectors : ndarray of shape (n, d)
-        The vectors in the space of the clusters.
-    clusterer : Clusterer
-        The clusters.
-    reducer : Reducer or None
-        The reducer that was applied.
-    outcome : dict
-        The outcome of IDEC's training, if any.
-    """
-
-    vectors: Vectors
-    clusterer: Clusterer
-    reducer: Reducer | None = None
-    outcome: dict[str, Any] | None = None
-
-
-def end(
-    assign: str,
+def reduce_and_cluster(
+    reducer: str,
+    clusterer: str,
     vectors: Vectors,
-    trained: Clusterer,
-    context: FitContext,
-    *,
     n_clusters: int,
-    n_init: int,
-    device: str,
-) -> Ending:
-    """Make the final clusters as ``assign`` says; ``trained`` is the partition at the end of training."""
-    *before, last = assign.split("+")
-    if not before and last != IDEC:
-        return Ending(vectors, trained)
-    reducer = fit_umap(vectors, n_clusters + 1, context.rng) if before else None  # K + 1: appendix 1.2.2
-    reduced = vectors if reducer is None else reducer.transform(vectors)
-    if last == KMEANS:
-        return Ending(reduced, fit_kmeans(reduced, n_clusters, context.rng, n_init=n_init), reducer)
-    folder = None if context.checkpoints is None else context.checkpoints / IDEC
+    context: FitContext,
+    options: Mapping[str, Any] | None = None,
+) -> tuple[Reducer | None, Vectors, Clusterer]:
+    """Fit a reducer and a clusterer by their names.
+
+    Parameters
+    ----------
+    reducer, clusterer : str
+        As in ``REDUCER`` and ``CLUSTERER``.
+    vectors : ndarray of shape (n, d)
+        The vectors.
+    n_clusters : int
+        The number of clusters.
+    context : FitContext
+        Generator, checkpoints and callbacks of the fit; IDEC adds to its history.
+    options : mapping, optional
+        n_components, n_neighbors, linkage, max_memory, n_init, max_iter, device.
+
+    Returns
+    -------
+    reducer : Reducer or None
+    vectors : ndarray
+        In the space of the clusters.
+    clusterer : Clusterer
+    """
+    known = {**_DEFAULTS, **(options or {})}
+    found = _fit_reducer(reducer, vectors, known["n_components"] or n_clusters + 1, context, known)
+    reduced = vectors if found is None else found.transform(vectors)
+    name = KMEANS if clusterer == OWN else clusterer
+    return found, reduced, _fit_clusterer(name, reduced, n_clusters, context, known)
+
+
+def _fit_reducer(
+    name: str, vectors: Vectors, dimension: int, context: FitContext, options: Mapping[str, Any]
+) -> Reducer | None:
+    """Fit the reducer, if any."""
+    if name == "pca":
+        return fit_pca(vectors, dimension, context.rng)
+    if name == "umap":
+        return fit_umap(vectors, dimension, context.rng, n_neighbors=options["n_neighbors"])
+    return None
+
+
+def _fit_clusterer(
+    name: str, vectors: Vectors, n_clusters: int, context: FitContext, options: Mapping[str, Any]
+) -> Clusterer:
+    """Fit the clusterer."""
+    if name == "agglomerative":
+        return fit_linkage(vectors, n_clusters, linkage=options["linkage"])
+    if name == "hac-sd":
+        return fit_hac_sd(vectors, n_clusters, linkage=options["linkage"], max_memory=options["max_memory"])
+    if name in STARTED:
+        starts = {"n_init": options["n_init"], "max_iter": options["max_iter"]}
+        return STARTED[name](vectors, n_clusters, context.rng, **starts)
+    from shoal.methods.idec_clusterer import fit_idec  # a method itself, and so above this file
+
     found = fit_idec(
-        reduced,
+        vectors,
         n_clusters,
         context.rng,
-        n_init=n_init,
-        checkpoints=folder,
+        n_init=options["n_init"],
+        checkpoints=None if context.checkpoints is None else context.checkpoints / name,
         callbacks=context.callbacks,
-        device=device,
+        device=options["device"],
     )
     context.history += found.history
-    return Ending(reduced, found, reducer, found.outcome)
+    return found

@@ -19,7 +19,6 @@ from shoal.errors import DataError
 from shoal.methods import shared_parameters as shared
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import FitContext, saved_outcome
-from shoal.methods.endings import HEAD, end
 from shoal.methods.inputs import Rows
 from shoal.methods.run_stages import run_stages, training_options
 from shoal.parameters import declared
@@ -55,7 +54,7 @@ class FineTuned(TextClusterer):
     """Base of the methods that fine-tune an encoder.
 
     A method implements :meth:`_stages`, which returns the stages of training. The objective of the last stage
-    provides the clusters. A method with a parameter ``assign`` has other endings too (:mod:`shoal.methods.endings`).
+    provides the clusters.
 
     Attributes
     ----------
@@ -133,28 +132,21 @@ class FineTuned(TextClusterer):
         left, right = context.pairs or ([], [])
         result = run_stages(self, views, stages, options, context, [*rows.texts, *left, *right])
         context.start_labels = result.start_labels
-        self.reducer_ = None
         vectors = self._embed(rows)
         self.n_features_in_ = vectors.shape[1]
         # A run that was rolled back to its start returns its start labels: k-means gets no fresh starts.
         trained = any(stage["kept_step"] for stage in result.outcome["stages"])
         rng = np.random.RandomState(seed) if trained else None
-        clusterer = stages[-1].objective.clusterer(vectors, rng)
-        context.topics = self._topics(stages, clusterer, vectors)
-        assign = self.get_params(deep=False).get("assign", HEAD)
-        sizes = {"n_clusters": self.n_clusters, "n_init": self.n_init}
-        ending = end(assign, vectors, clusterer, context, **sizes, device=self.device)
-        self.clusterer_, self.reducer_ = ending.clusterer, ending.reducer
-        if ending.outcome is not None:
-            self.outcome_["idec"] = ending.outcome
-        return ending.vectors
+        self.clusterer_ = stages[-1].objective.clusterer(vectors, rng)
+        context.topics = self._topics(stages, self.clusterer_, vectors)
+        return vectors
 
     def _embed(self, rows: Rows) -> Vectors:
         if rows.texts is None or rows.vectors is not None:
             raise DataError(f"{type(self).__name__} encodes texts itself; pass texts without vectors=.")
         vectors = self._on_top(self.encoder_.encode(rows.texts))
         self.truncated_ = self.encoder_.truncated
-        return vectors if self.reducer_ is None else self.reducer_.transform(vectors)
+        return vectors
 
     def _on_top(self, vectors: Vectors) -> Vectors:
         """Apply the layers that a method trains on top of the encoder."""

@@ -5,6 +5,7 @@
     model/
       config.json          format, version, method class, parameters, names of the clusters
       heads.safetensors    the clusterer's and the reducer's arrays
+      refined/             the classifier that refines the clusters, if any
       …                    the files of the representation; a transformer's folder opens in sentence-transformers
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import json
 import stat
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,9 @@ from shoal.methods import find_class
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import outcome_of
 from shoal.methods.idec_clusterer import LatentClusters
+from shoal.methods.refining import FOLDER as REFINED
+from shoal.methods.refining import Refined
+from shoal.parameters import parameters_of
 from shoal.run_folder import MODEL, RunFolder, check_version
 
 FORMAT, FORMAT_VERSION = "shoal-model", 1
@@ -45,7 +50,7 @@ def save_model(model: TextClusterer, folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise RunFolderError(f"{folder} is a file or not empty; pass a new folder.")
     folder.mkdir(parents=True, exist_ok=True)
-    reducer = getattr(model, "reducer_", None)
+    reducer = model.reducer_
     config = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -54,6 +59,7 @@ def save_model(model: TextClusterer, folder: Path) -> None:
         "params": _json_params(model),
         "clusterer": model.clusterer_.kind,
         "reducer": reducer.kind if reducer is not None else None,
+        "own_clusters": model.own_clusters_,
         "n_features_in": int(model.n_features_in_),
         "clusters": [cluster.as_json() for cluster in model.clusters_],
         **model._save(folder),
@@ -62,6 +68,8 @@ def save_model(model: TextClusterer, folder: Path) -> None:
     if reducer is not None:
         arrays |= {f"reducer.{name}": array for name, array in reducer.state().items()}
     save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / _HEADS)
+    if model.refined_ is not None:
+        model.refined_.save(folder / REFINED)
     text = json.dumps(config, indent=2, ensure_ascii=False)
     (folder / _CONFIG).write_text(text + "\n", encoding="utf-8")
     _share(folder, like=folder / _CONFIG)
@@ -108,7 +116,8 @@ def load(path: str | Path) -> TextClusterer:
 
 def _restored(folder: Path, config: dict[str, Any]) -> TextClusterer:
     """Read the parts of a model."""
-    model = find_class(config["class"])(**config["params"])
+    method = find_class(config["class"])
+    model = method(**_present_names(dict(config["params"]), parameters_of(method)))
     arrays = load_file(folder / _HEADS)
     broken = [name for name, array in arrays.items() if array.dtype.kind == "f" and not np.isfinite(array).all()]
     if broken:
@@ -116,6 +125,8 @@ def _restored(folder: Path, config: dict[str, Any]) -> TextClusterer:
     model.clusterer_ = CLUSTERERS[config["clusterer"]].from_state(_part(arrays, "clusterer."))
     reducer = config["reducer"]
     model.reducer_ = None if reducer is None else REDUCERS[reducer].from_state(_part(arrays, "reducer."))
+    model.own_clusters_ = bool(config.get("own_clusters", True))
+    model.refined_ = Refined.load(folder / REFINED) if (folder / REFINED).is_dir() else None
     model.clusters_ = tuple(Cluster.from_json(cluster) for cluster in config["clusters"])
     model.n_features_in_ = config["n_features_in"]
     model.outcome_ = outcome_of()
@@ -149,6 +160,14 @@ def _read_config(folder: Path) -> dict[str, Any]:
         raise RunFolderError(f"{folder} is not a Shoal model; pass a run folder that `shoal fit` wrote.")
     check_version(folder, config.get("format_version"), FORMAT_VERSION)
     return config
+
+
+def _present_names(params: dict[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """Translate ``assign`` of older models, which once named the ending of three methods."""
+    *reducer, assign = str(params.get("assign", "")).split("+")
+    if reducer or assign == "idec":
+        params = {**params, "assign": "kmeans", "reducer": "umap" if reducer else "none", "clusterer": assign}
+    return {name: value for name, value in params.items() if name != "assign" or name in known}
 
 
 def _json_params(model: TextClusterer) -> dict[str, Any]:

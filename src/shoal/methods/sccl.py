@@ -8,7 +8,7 @@ from shoal.errors import ParameterError
 from shoal.methods import shared_parameters as shared
 from shoal.methods.augmented import augmented_views
 from shoal.methods.context import FitContext
-from shoal.methods.endings import ASSIGN_OR_HEAD, HEAD
+from shoal.methods.endings import ASSIGN, HEAD
 from shoal.methods.fine_tuned import FineTuned, Material
 from shoal.methods.objectives.sccl import CLUSTER_LOSSES, SCCLObjective
 from shoal.parameters import declared, number, one_of, parameter
@@ -98,7 +98,7 @@ class SCCL(FineTuned):
     augmentation: str = shared.AUGMENTATION
     augmentation_strength: float = shared.AUGMENTATION_STRENGTH
     augmentation_options: dict[str, dict[str, Any]] | None = shared.AUGMENTATION_OPTIONS
-    assign: str = ASSIGN_OR_HEAD
+    assign: str = ASSIGN
     batch_size: int = TRAINING["batch_size"].but(
         200, "Texts per batch (M); 400 in the paper. Half the batch allows twice the steps in the same time."
     )

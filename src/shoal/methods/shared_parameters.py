@@ -10,6 +10,7 @@ import numpy as np
 from shoal.encoder.representation import REPRESENTATIONS
 from shoal.encoder.token_states import POOLINGS
 from shoal.encoder.transformer import LONG_TEXTS
+from shoal.encoder.word_frequencies import FREQUENCIES
 from shoal.parameters import FLAG, Limit, number, one_of, optional, parameter, whole, width, words
 from shoal.training.callbacks import names_a_logger
 
@@ -92,6 +93,13 @@ WORD_VECTORS = parameter(
     words("'corpus', 'word2vec', 'glove', or a file"),
 )
 SIF_A = parameter(1e-3, "For 'sif': a in the weight a / (a + p(w)) (Arora et al. 2017).", number(above=0))
+WORD_FREQUENCIES = parameter(
+    "auto",
+    "For 'sif': where p(w) comes from: 'rank' (Zipf's law, by the place in a table of word vectors, which is sorted by "
+    "frequency), 'wordfreq' (English; the extra of that name), 'corpus' (the texts themselves: it weighs down the "
+    "words that are typical of their classes), or 'auto': the rank, or the texts for word vectors learnt from them.",
+    one_of(*FREQUENCIES),
+)
 CACHE = parameter(True, "Cache the transformer's vectors on disk, by content.", FLAG)
 
 # Clusters and losses

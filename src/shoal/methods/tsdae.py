@@ -6,7 +6,6 @@ from typing import Any
 
 from shoal.methods import denoising
 from shoal.methods import shared_parameters as shared
-from shoal.methods.endings import ASSIGN
 from shoal.methods.fine_tuned import FineTuned, Material
 from shoal.methods.objectives.denoising import TSDAEObjective
 from shoal.parameters import declared
@@ -55,7 +54,6 @@ class TSDAE(FineTuned):
     deletion: float = denoising.DELETION
     decoder_layers: int | None = denoising.DECODER_LAYERS
     vocabulary: str = denoising.VOCABULARY
-    assign: str = ASSIGN
     batch_size: int = denoising.BATCH_SIZE
     epochs: int = TRAINING["epochs"].but(2)
     learning_rate: float = denoising.LEARNING_RATE
