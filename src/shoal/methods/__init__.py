@@ -105,6 +105,7 @@ METHODS: dict[str, Method] = {
     "idec": Method("shoal.methods.idec:IDEC"),
     "dcn": Method("shoal.methods.dcn:DCN"),
     "ae-kmeans": Method("shoal.methods.ae_kmeans:AEKMeans"),
+    "stcc": Method("shoal.methods.stcc:STCC"),
     "self-train": Method("shoal.methods.self_train:SelfTrain"),
     "cls-kmeans": Method(
         _TWO_STAGE,
