@@ -6,6 +6,7 @@ import json
 import shutil
 
 import polars as pl
+import pytest
 
 from cli_tickets import FAST
 
@@ -93,3 +94,20 @@ def test_a_language_model_needs_its_address(shoal, tickets, tmp_path):
     answer = shoal(*call, "--names-by", "llm", "--llm-url", "http://127.0.0.1:9/v1", "--llm-model", "tiny")
     assert answer.code == 0
     assert "named 0 of 3 clusters, the others have built-in names" in answer.err
+
+
+def test_the_map_is_drawn_again_with_fewer_texts(shoal, fit, tickets):
+    _, run = fit(tickets, "--text", "body", "--clusters", 3)
+    assert shoal("report", run, "--map-texts", 12).code == 0
+    assert len(pl.read_parquet(run / "map.parquet")) == 12
+    assert "A sample of 12 of 30 texts" in (run / "report.html").read_text(encoding="utf-8")
+    answer = shoal("report", run, "--map-by", "pca")
+    assert answer.code == 4
+    assert "a map by 'pca' is unknown" in answer.err
+
+
+@pytest.mark.slow
+def test_a_map_by_umap(shoal, fit, tickets):
+    _, run = fit(tickets, "--text", "body", "--clusters", 3, "--no-report")
+    assert shoal("report", run, "--map-by", "umap").code == 0
+    assert len(pl.read_parquet(run / "map.parquet")) == 30

@@ -26,6 +26,8 @@ def report(
     group_by: list[str] = typer.Option(
         [], "--group-by", metavar="COLUMN", help="A column with groups to compare; repeatable.  [default: the run's]"
     ),
+    map_by: str | None = typer.Option(None, help="Draw the map again: tsne, or umap (an extra).", metavar="tsne|umap"),
+    map_texts: int | None = typer.Option(None, min=1, help="Draw the map again, with at most so many texts."),
     open_: bool = typer.Option(False, "--open", help="Open the page in the browser."),
     json: Json = False,
 ) -> None:
@@ -38,7 +40,8 @@ def report(
 
     folder = RunFolder.open(run)
     try:
-        place_texts(folder)
+        asked = {"by": map_by, "max_placed": map_texts}
+        place_texts(folder, **{name: value for name, value in asked.items() if value is not None})
     except DataError as reason:
         say(f"Without a map: {reason}")
     contents = Contents.read(folder, date=date, group_by=group_by)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -62,18 +63,18 @@ def _places_of(model: TextClusterer) -> Places:
     return places
 
 
-def place_texts(folder: RunFolder) -> None:
-    """Write the map of a run, unless it has one.
+def place_texts(folder: RunFolder, **options: Any) -> None:
+    """Write the map of a run, unless it has one and no ``options`` of :func:`shoal.report.place` are given.
 
     Raises
     ------
     DataError
         If the run was fitted on vectors: its model cannot encode texts.
     """
-    if folder.map.is_file():
+    if folder.map.is_file() and not options:
         return
     column = column_in_run(folder.read_info()["data"]["text_column"])
     texts = strings_of(pl.read_parquet(folder.assignments, columns=[column])[column]).fill_null("")
-    places = place(load(folder.path).transform(texts.to_list()))
+    places = place(load(folder.path).transform(texts.to_list()), **options)
     places[(texts.str.strip_chars() == "").to_numpy()] = np.nan
     write_places(folder, places)

@@ -1,36 +1,46 @@
-"""Places of texts on a map: t-SNE on the graph of neighbours, of all texts or of a sample that is true to density."""
+"""Places of texts on a map, by t-SNE on the graph of neighbours; many texts are sampled, true to density."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.clusterers import nearest_neighbours
+from shoal.clusterers import fit_umap, nearest_neighbours
+from shoal.errors import ParameterError
 from shoal.progress import progress
 from shoal.vectors import Vectors, unit_rows
 
 Places = NDArray[np.float64]
+METHODS = ("tsne", "umap")
 
 # More points are no more to see, but more to wait for.
 MAX_PLACED = 20_000
 # Neighbours a point is held by; t-SNE's perplexity is a third of their number.
 N_NEIGHBOURS = 60
 # The first iterations pull clusters apart, the others give them their shape. Twice as many look the same.
-_EARLY, _LATER = 100, 200
+_EARLY, _LATER = 75, 150
 _EARLY_EXAGGERATION = 12.0
 # Slightly more attraction than plain t-SNE: gaps between clusters become visible.
 _EXAGGERATION = 1.2
 # Below this Barnes-Hut is faster than the Fourier transform.
-_MANY = 2_000
+_MANY = 4_000
 # So few rows have no neighbourhoods: they are shown along their main directions.
 _FEW = 10
 _CHUNK = 25
+# The axes of a map mean nothing: one may be this much longer than it was.
+_STRETCH = 1.35
 # The golden angle: points on such a spiral never line up.
 _ANGLE = np.pi * (3 - np.sqrt(5))
 
 
 def place(
-    vectors: Vectors, *, seed: int = 0, max_placed: int = MAX_PLACED, start: Places | None = None, label: str = "Map"
+    vectors: Vectors,
+    *,
+    by: str = "tsne",
+    seed: int = 0,
+    max_placed: int = MAX_PLACED,
+    start: Places | None = None,
+    label: str = "Map",
 ) -> Places:
     """Give each row a place on a map, so that rows near in space are near on the map.
 
@@ -38,6 +48,8 @@ def place(
     ----------
     vectors : ndarray of shape (n, d)
         The rows.
+    by : {"tsne", "umap"}
+        How: t-SNE, or UMAP, which is an extra.
     seed : int, default=0
         Seed of the sample.
     max_placed : int, default=20000
@@ -61,6 +73,8 @@ def place(
     >>> bool(np.linalg.norm(left - right) > 2 * found[:30].std())
     True
     """
+    if by not in METHODS:
+        raise ParameterError(f"a map by {by!r} is unknown; pass one of {', '.join(METHODS)}.")
     places = np.full((len(vectors), 2), np.nan)
     chosen = np.arange(len(vectors))
     if len(vectors) > max_placed:
@@ -74,13 +88,13 @@ def place(
     order = np.argsort(np.argsort(first))  # by first occurrence: the order of bytes means nothing
     first, copies = np.sort(first), order[copies]
     distinct = chosen[first]
-    found = _laid_out(vectors[distinct], None if start is None else start[distinct], label)
+    found = _laid_out(vectors[distinct], None if start is None else start[distinct], by, label)
     places[chosen] = _around(_scaled(found), copies)
     return places
 
 
-def _laid_out(rows: Vectors, start: Places | None, label: str) -> Places:
-    """Lay out distinct rows by t-SNE; a handful of them along their main directions."""
+def _laid_out(rows: Vectors, start: Places | None, by: str, label: str) -> Places:
+    """Lay out distinct rows; a handful of them along their main directions."""
     if len(rows) < 2:
         return np.zeros((len(rows), 2))
     points = unit_rows(rows.astype(np.float32, copy=False)) if rows.shape[1] > 1 else rows.astype(np.float32)
@@ -88,6 +102,8 @@ def _laid_out(rows: Vectors, start: Places | None, label: str) -> Places:
         start = _main_directions(points)
     if len(rows) <= _FEW:
         return start
+    if by == "umap":
+        return np.asarray(fit_umap(points, 2, np.random.RandomState(0)).places, dtype=np.float64)
     from openTSNE import TSNEEmbedding
     from openTSNE.affinity import PerplexityBasedNN
     from openTSNE.nearest_neighbors import PrecomputedNeighbors
@@ -122,11 +138,12 @@ def _main_directions(points: Vectors) -> Places:
 
 
 def _scaled(places: Places) -> Places:
-    """Fit places into -1 to 1, both axes by the same factor; a few far away do not shrink all others."""
+    """Fit places into -1 to 1; a few far away do not shrink all others, and no axis is stretched by much."""
     if len(places) < 2:
         return places
     low, high = np.quantile(places, [0.002, 0.998], axis=0)
-    middle, half = (low + high) / 2, max(float((high - low).max()) / 2, 1e-12)
+    middle, half = (low + high) / 2, (high - low) / 2
+    half = np.maximum(half, max(float(half.max()) / _STRETCH, 1e-12))
     scaled: Places = np.clip((places - middle) / (1.05 * half), -1, 1)
     return scaled
 
