@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip install --quiet --retries 10 --disable-pip-versio
 # The tests run in two processes: one thread each, or they would fight for the cores.
 test fast: export OMP_NUM_THREADS = 1
 
-.PHONY: demo test check fast format clean chromium
+.PHONY: demo test check fast format campaign clean chromium
 
 demo: $(VENV)/.installed
 	$(BIN)/shoal demo --out demo-run --overwrite
@@ -28,6 +28,13 @@ chromium:
 	  (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null) || \
 	  echo "WARNING: no Chromium, and it cannot be installed: the tests of the pages will be SKIPPED" >&2
 
+# Attack Shoal: odd files and values, kills at every write, tampered runs, a busy machine; e.g.
+# make campaign ARGUMENTS="--chapters files --files 100000 --seed 7"
+campaign: export OMP_NUM_THREADS = 1
+campaign: export PYTHONPATH = tests
+campaign: $(VENV)/.installed-dev
+	$(BIN)/python -W ignore -m campaign $(ARGUMENTS)
+
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -46,4 +53,4 @@ $(VENV)/.installed-dev: $(VENV)/.installed bench/pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo-run .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) demo-run campaign-results .pytest_cache .mypy_cache .ruff_cache

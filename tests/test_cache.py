@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from pathlib import Path
 
 import pytest
 
+from shoal import TwoStage
 from shoal.cache import cache_folder, sha256_of, write_atomically
+from shoal.methods.sccl import SCCL
+from tiny_backbone import tiny_backbone
 
 
 def test_where_the_cache_is(monkeypatch, tmp_path):
@@ -67,3 +71,38 @@ def test_who_may_read_the_file_is_up_to_the_umask(tmp_path):
 def test_sha256_of_a_file(tmp_path):
     (tmp_path / "file").write_bytes(b"content" * 1000)
     assert sha256_of(tmp_path / "file") == hashlib.sha256(b"content" * 1000).hexdigest()
+
+
+class TestNeverNeeded:
+    """One rule for every method and command: without a cache they only take longer."""
+
+    @pytest.fixture(params=["below a file", "full", "no home"])
+    def broken(self, request, tmp_path, monkeypatch):
+        """Break the cache."""
+        if request.param == "below a file":
+            (tmp_path / "file").touch()
+            monkeypatch.setenv("SHOAL_CACHE", str(tmp_path / "file" / "cache"))
+        elif request.param == "full":
+
+            def full(path, content):
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+            monkeypatch.setattr("shoal.cache.write_atomically", full)
+        else:
+
+            def homeless():
+                raise RuntimeError("Could not determine home directory.")
+
+            for name in ("SHOAL_CACHE", "XDG_CACHE_HOME"):
+                monkeypatch.delenv(name, raising=False)
+            monkeypatch.setattr(Path, "home", homeless)
+            monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+
+    @pytest.mark.parametrize("params", [{"augmentation": "char_swap"}, {"augmentation": "neighbour"}])
+    def test_training(self, broken, tmp_path, params):
+        texts = [
+            f"{colour} {thing}" for colour in ("red", "green", "blue") for thing in ("car", "bus", "drum", "flute")
+        ]
+        backbone = tiny_backbone(tmp_path / "backbone")
+        SCCL(2, backbone=backbone, max_steps=1, batch_size=6, **params).fit(texts)
+        TwoStage(2, backbone=backbone).fit(texts)

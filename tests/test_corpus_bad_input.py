@@ -274,9 +274,10 @@ class TestEncodings:
             read(b"text\na\n", encoding=encoding)
 
     def test_utf16_without_its_mark(self):
-        with pytest.raises(DataError, match=r"bytes are NUL.*encoding='utf-16-le'"):
-            read("text\nhello\n".encode("utf-16-le"))
         assert read("text\nhello\n".encode("utf-16-le"), encoding="utf-16-le").texts == ["hello"]
+        assert read("text\nhello\n".encode("utf-16-le")).texts == ["hello"]
+        with pytest.raises(DataError, match=r"bytes are NUL.*encoding='utf-16-le'"):
+            read(b"text\nhello\n" + bytes(30))
 
 
 class TestQuotes:
@@ -342,10 +343,30 @@ class TestRows:
             assert read(raw, format).texts == [text]
         assert read(f'"{text[:3]}"\n'.encode(), "jsonl").texts == [text[:3]]
 
-    def test_a_carriage_return_inside_a_line_stays(self):
-        corpus = read(b"id,text\n1,a\rb\n2,c\n")
-        assert corpus.texts == ["a\rb", "c"]
-        assert "quoting" not in corpus.notes
+    @pytest.mark.parametrize("format", ["csv", "tsv"])
+    def test_line_ends_may_be_mixed(self, format):
+        raw = b'id,text\r1,a\n2,b\r\n3,c\r4,d\n5,"e\rf\r\ng"\r'.replace(b",", b"," if format == "csv" else b"\t")
+        corpus = read(raw, format)
+        assert corpus.frame["id"].to_list() == ["1", "2", "3", "4", "5"]
+        assert corpus.texts == ["a", "b", "c", "d", "e\rf\r\ng"]
+        assert read(b"a\rb\nc\r\nd", "txt").texts == ["a", "b", "c", "d"]
+        assert read(b'{"text": "a"}\r{"text": "b"}\n', "jsonl").texts == ["a", "b"]
+
+    def test_columns_of_json_are_joined_by_their_row_keys(self):
+        frame = read(b'{"text": {"a": "one", "b": "two"}, "id": {"b": 2, "a": 1, "c": 3}}', "json", text="text").frame
+        assert frame.rows() == [("a", "one", 1), ("b", "two", 2), ("c", None, 3)]
+        frame = read(b'{"text": {"1": "two", "0": "one"}, "id": {"0": 1, "1": 2}}', "json").frame
+        assert frame.rows() == [("one", 1), ("two", 2)]
+        with pytest.raises(DataError, match="'id' is a list but others are objects"):
+            read(b'{"text": {"0": "one"}, "id": [1]}', "json")
+
+    def test_a_key_twice_loses_nothing(self):
+        frame = read(b'{"text": "a", "tag": 1, "tag": 2}\n', "jsonl").frame
+        assert frame.rows(named=True) == [{"text": "a", "tag": 1, "tag_2": 2}]
+
+    def test_whole_numbers_beside_others_keep_their_digits(self):
+        frame = read(b'{"text": "a", "n": 9007199254740993}\n{"text": "b", "n": 0.5}\n', "jsonl", text="text").frame
+        assert frame["n"].to_list() == ["9007199254740993", "0.5"]
 
     def test_blank_lines_of_txt_are_rows(self):
         corpus = read(b"a\n\n \nb\n\n", "txt")

@@ -1,9 +1,10 @@
-"""The cache folder on disk, and atomic writes."""
+"""The cache folder on disk, which is never needed, and atomic writes."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import tempfile
 import uuid
 from pathlib import Path
 
@@ -13,8 +14,26 @@ def cache_folder() -> Path:
     named = os.environ.get("SHOAL_CACHE")
     if named:
         return Path(named).expanduser()
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    try:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    except RuntimeError:  # a user without a home
+        base = tempfile.gettempdir()
     return Path(base) / "shoal"
+
+
+def write_to_cache(path: Path, content: bytes) -> bool:
+    """Write a file of the cache, atomically; on a full disk or in a folder that cannot be written do nothing.
+
+    Returns
+    -------
+    bool
+        Whether it was written.
+    """
+    try:
+        write_atomically(path, content)
+    except OSError:
+        return False
+    return True
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from shoal._version import __version__
 from shoal.cache import write_atomically
 from shoal.clustering import Cluster
-from shoal.corpus import Corpus, require_column, strings_of
+from shoal.corpus import Corpus, require_column, strings_of, without_formulas
 from shoal.environment import peak_memory_mb, run_environment
 from shoal.errors import DataError, ParameterError, RunFolderError
 from shoal.methods import DEFAULT, build_method
@@ -49,6 +49,7 @@ class FitJob:
     vectors: str | None = None
     pairs: str | None = None
     stages: bool = False
+    safe_csv: bool = False
     date: str | None = None
     group_by: list[str] = field(default_factory=list)
     report: bool = True
@@ -124,6 +125,10 @@ class FitResult:
             remarks.append(
                 f"{self.truncated} texts are longer than the encoder reads; only their beginnings were used "
                 "(--set long_texts=chunk reads them in full)."
+            )
+        if self.notes.get("encoding_guessed"):
+            remarks.append(
+                f"The file is not UTF-8; it was read as {self.notes['encoding']}. If texts look wrong, pass --encoding."
             )
         if self.notes.get("replaced_characters"):
             remarks.append(f"{self.notes['replaced_characters']} broken characters were replaced; see --encoding.")
@@ -371,7 +376,7 @@ def _write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Cor
     model.save(folder.model)
     table = pl.concat([corpus.input_columns(), model.clustering_.frame()], how="horizontal")
     table.write_parquet(folder.assignments)
-    table.write_csv(folder.assignments.with_suffix(".csv"))
+    (without_formulas(table) if job.safe_csv else table).write_csv(folder.assignments.with_suffix(".csv"))
     clusters = [cluster.as_json() for cluster in model.clusters_]
     folder.clusters.write_text(json.dumps(clusters, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     folder.history.write_text("".join(json.dumps(row) + "\n" for row in model.history_), encoding="utf-8")

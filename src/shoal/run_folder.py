@@ -213,7 +213,7 @@ class RunFolder:
 
     def drop_leftovers(self) -> None:
         """Delete what only an unfinished run needs."""
-        _delete(*(self.path / name for name in LEFTOVERS))
+        _delete(*(self.path / name for name in LEFTOVERS), *self.path.rglob(".*.tmp"))
 
 
 def check_version(path: Path, found: object, known: int) -> None:

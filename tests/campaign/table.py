@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
 class Attack:
-    """One attack: what was tried, and what went wrong."""
+    """One attack: what was tried, what went wrong, and the files that are needed to try it again."""
 
     chapter: str
     what: str
     failure: str = ""
+    files: tuple[Path, ...] = ()
 
 
 def table_of(attacks: Iterable[Attack]) -> str:

@@ -100,7 +100,7 @@ def test_a_full_disk_costs_only_the_keeping(tmp_path, monkeypatch):
     def full(path, content):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(vector_cache, "write_atomically", full)
+    monkeypatch.setattr("shoal.cache.write_atomically", full)
     assert_same(cached_vectors("key", Computing(), tmp_path))
 
 
@@ -132,7 +132,8 @@ WRITER = """
 import sys, time
 from pathlib import Path
 import numpy as np
-from shoal.encoder.vector_cache import EncodedTexts, cached_vectors, _pack, write_atomically
+from shoal.encoder.vector_cache import EncodedTexts, cached_vectors, _pack
+from shoal.cache import write_atomically
 file = Path(sys.argv[1]) / "key.vectors"
 vectors = np.full((200, 300), float(sys.argv[2]), dtype=np.float32)
 print("ready", flush=True)

@@ -30,6 +30,7 @@ from shoal_bench.sources import cleaned, rows_of
 _PAUSES_SECONDS = (1.0, 4.0, 16.0)
 _TIMEOUT_SECONDS = 30.0
 _CHUNK_BYTES = 1 << 20
+LARGEST_BYTES = 1 << 30  # the largest declared source has a tenth of it
 # Answers that another attempt may change.
 _PASSING = (408, 429, 500, 502, 503, 504)
 
@@ -124,6 +125,11 @@ def _content(url: str, tell: Callable[[str], None]) -> bytes:
         announced = int(answer.headers.get("Content-Length") or 0)
         while chunk := answer.read(_CHUNK_BYTES):
             content += chunk
+            if max(len(content), announced) > LARGEST_BYTES:
+                raise DataError(
+                    f"{url} has more than {LARGEST_BYTES / 1e6:.0f} MB ({max(len(content), announced) / 1e6:.0f} MB), "
+                    "more than any declared data set; its source may have changed."
+                )
             tell(f"{len(content) / 1e6:.1f} MB")
     if len(content) < announced:  # which read() with a size does not say
         raise http.client.IncompleteRead(content, announced - len(content))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import hashlib
 import json
@@ -10,7 +9,7 @@ import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from shoal.cache import cache_folder, write_atomically
+from shoal.cache import cache_folder, write_to_cache
 
 _FORMAT = 1  # raise it when an augmenter's answers change for the same fingerprint
 
@@ -62,8 +61,7 @@ class AugmentCache:
         """Write an entry; a reader sees the whole file or none."""
         lines = [json.dumps(line) + "\n" for line in ({"key": key, "n": len(texts)}, *texts)]
         content = gzip.compress("".join(lines).encode("ascii"), compresslevel=5)
-        with contextlib.suppress(OSError):
-            write_atomically(self._path(key), content)
+        write_to_cache(self._path(key), content)
 
     def _path(self, key: str) -> Path:
         """Return the file of an entry."""

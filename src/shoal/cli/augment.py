@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from shoal.cli.tables import Encoding, Format, Json, Out, Overwrite, TextColumn, require_free, write_result
+from shoal.cli.tables import Encoding, Format, Json, Out, Overwrite, SafeCsv, TextColumn, require_free, write_result
 
 EXAMPLES = """
 Examples:
@@ -29,6 +29,7 @@ def augment(
     format: Format = None,
     out: Out = None,
     overwrite: Overwrite = False,
+    safe_csv: SafeCsv = False,
     json: Json = False,
 ) -> None:
     """Write every row with two augmented views of its text, in the columns `left` and `right`.
@@ -53,7 +54,7 @@ def augment(
     maker = make_augmenter(augmenter, {"neighbour": {"texts": corpus.texts, "encode": encode}})
     pairs = augmented_pair(corpus.texts, maker, seed, AugmentCache())
     views = pl.DataFrame({"left": pairs.left, "right": pairs.right})
-    write_result(pl.concat([corpus.input_columns(), views], how="horizontal"), out, as_json=json)
+    write_result(pl.concat([corpus.input_columns(), views], how="horizontal"), out, as_json=json, safe=safe_csv)
     left, right = pairs.left_report.unchanged, pairs.right_report.unchanged
     if json:
         counts = {"n_texts": len(corpus), "unchanged_left": left, "unchanged_right": right}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,10 +19,22 @@ SHOWN_EXAMPLES = 2
 EXAMPLE_CHARACTERS = 70
 
 
+# Characters that a terminal obeys instead of showing them: controls but for line ends and tabs, and those that change
+# the direction of what follows; lone surrogates, which no terminal can show.
+_OBEYED = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\\ud800-\\udfff]")
+# What the libraries below say when the machine has run out of something; most have no error of their own for it.
+_SYSTEM = re.compile(
+    r"No space left|Disk quota|can't allocate memory|Cannot allocate memory|os error \d+", re.IGNORECASE
+)
+BROKEN_PIPE = 141  # what a shell reports of a program that the pipe has ended
+
+
 def run(app: Callable[[], Any]) -> None:
     """Run a command line; every error becomes a message and an exit code."""
+    _prepare_streams()
     try:
         app()
+        sys.stdout.flush()
     except ShoalError as error:
         say(str(error), prefix="Error: ")
         sys.exit(error.exit_code)
@@ -28,15 +42,47 @@ def run(app: Callable[[], Any]) -> None:
         if ending.code == 130:  # Ctrl-C in typer
             say("Interrupted.")
         raise
-    except Exception as error:
-        if os.environ.get("SHOAL_DEBUG"):
-            raise
-        if isinstance(error, OSError):  # a full disk, a folder without permission
-            say(str(error), prefix="Error: ")
-            sys.exit(1)
-        say(f"{type(error).__name__}: {error}", prefix="Unexpected error: ")
-        say("This is a bug in Shoal; please report it. SHOAL_DEBUG=1 shows where it happened.")
+    except BrokenPipeError:  # the reader, e.g. head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(1)
+    except BaseException as error:
+        if os.environ.get("SHOAL_DEBUG") or not _is_error(error):
+            raise
+        if isinstance(error, MemoryError):
+            say("there is not enough memory; pass fewer texts, or close other programs.", prefix="Error: ")
+        elif isinstance(error, OSError) or _SYSTEM.search(str(error)):  # a full disk, a folder without permission
+            say(str(error).partition("\n")[0], prefix="Error: ")
+        else:
+            say(f"{type(error).__name__}: {error}", prefix="Unexpected error: ")
+            say("This is a bug in Shoal; please report it. SHOAL_DEBUG=1 shows where it happened.")
+        sys.exit(1)
+
+
+def _is_error(error: BaseException) -> bool:
+    """Tell an error from a request to end; a panic of a library in Rust is no Exception, but an error."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+def _prepare_streams() -> None:
+    """Make the standard streams usable: none may be closed, and none fails at a character it cannot encode."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - for as long as the program runs
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def shown(text: str) -> str:
+    r"""Return a text as a terminal may show it: what it would obey is replaced.
+
+    Examples
+    --------
+    >>> shown("a\x1b[2Jb")
+    'a�[2Jb'
+    """
+    return _OBEYED.sub("�", text)
 
 
 def say(message: str, prefix: str = "") -> None:
@@ -44,13 +90,26 @@ def say(message: str, prefix: str = "") -> None:
     from rich.console import Console
     from rich.text import Text
 
-    Console(stderr=True, soft_wrap=True, highlight=False).print(Text.assemble((prefix, "red"), message))
+    Console(stderr=True, soft_wrap=True, highlight=False).print(Text.assemble((prefix, "red"), shown(message)))
 
 
 def print_json(content: Mapping[str, Any]) -> None:
-    """Print one JSON object to standard output."""
-    sys.stdout.write(json.dumps(content, ensure_ascii=False, indent=2) + "\n")
+    """Print one JSON object to standard output, in ASCII if that is all it can encode or if a terminal shows it."""
+    wide = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8" and not sys.stdout.isatty()
+    sys.stdout.write(json.dumps(content, ensure_ascii=not wide, indent=2) + "\n")
     sys.stdout.flush()
+
+
+def print_csv(content: str) -> None:
+    """Print a table to standard output: as it is, in UTF-8, or without what a terminal would obey."""
+    if sys.stdout.isatty():
+        sys.stdout.write(shown(content))
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content.encode("utf-8", "backslashreplace"))
+        sys.stdout.buffer.flush()
+    else:
+        sys.stdout.write(content)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()) -> None:
@@ -64,7 +123,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     for column in columns:
         table.add_column(column, justify="right" if column in right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(escape(cell) for cell in row))
+        table.add_row(*(escape(shown(cell)) for cell in row))
     console = Console(highlight=False)
     if not console.is_terminal:  # a file or a pipe has no width
         console = Console(highlight=False, width=160)

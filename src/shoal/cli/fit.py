@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shoal.cli.tables import Encoding, Format, Json, Overwrite, TextColumn
+from shoal.cli.tables import Encoding, Format, Json, Overwrite, SafeCsv, TextColumn
 
 if TYPE_CHECKING:
     from shoal.fitting import FitResult
@@ -75,6 +75,7 @@ def fit(
     format: Format = None,
     out: Path | None = typer.Option(None, help="The run folder.  [default: runs/FILE-METHOD-N]", show_default=False),
     overwrite: Overwrite = False,
+    safe_csv: SafeCsv = False,
     resume: Path | None = typer.Option(None, help="Continue this interrupted run."),
     json: Json = False,
 ) -> None:
@@ -88,7 +89,7 @@ def fit(
         raise ParameterError("pass either a FILE to cluster or --resume RUN to continue an interrupted run.")
     flags = _given(text=text, id=id, label=label, encoding=encoding, format=format, method=method, preset=preset)
     flags |= _given(clusters=clusters, backbone=backbone, vectors=vectors and str(vectors), pairs=pairs, seed=seed)
-    flags |= _given(stages=stages or None, date=date, group_by=group_by or None)
+    flags |= _given(stages=stages or None, safe_csv=safe_csv or None, date=date, group_by=group_by or None)
     flags |= _given(names_by=names_by, llm_url=llm_url, llm_model=llm_model)
     flags |= _given(report=None if write_report else False, stop_words=stop_words and word_list(stop_words))
     flags |= _given(reduce=reduce, cluster=cluster, refine=refine)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from shoal.cli.tables import Encoding, Format, Json, Out, Overwrite, require_free, write_result
+from shoal.cli.tables import Encoding, Format, Json, Out, Overwrite, SafeCsv, require_free, write_result
 
 EXAMPLES = """
 Examples:
@@ -27,6 +27,7 @@ def predict(
     format: Format = None,
     out: Out = None,
     overwrite: Overwrite = False,
+    safe_csv: SafeCsv = False,
     json: Json = False,
 ) -> None:
     """Sort new texts into the clusters of a run: every row is returned with its cluster and confidence."""
@@ -43,7 +44,8 @@ def predict(
     table, _ = read_table(file, encoding=encoding, format=format)
     corpus = Corpus.of(table, text=text or _fitted_column(run, table.columns))
     found = model.predict_clustering(corpus, vectors=None if vectors is None else read_vectors(vectors))
-    write_result(pl.concat([corpus.input_columns(), found.frame()], how="horizontal"), out, as_json=json)
+    result = pl.concat([corpus.input_columns(), found.frame()], how="horizontal")
+    write_result(result, out, as_json=json, safe=safe_csv)
     if json:
         summary = {
             "run": str(run),

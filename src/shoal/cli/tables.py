@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +20,14 @@ Out = Annotated[
     typer.Option("--out", help="Where the table goes: csv, tsv, jsonl, parquet, …; csv to stdout by default."),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite/--no-overwrite", help="Replace the output if it exists.")]
+SafeCsv = Annotated[
+    bool,
+    typer.Option(
+        "--safe-csv",
+        help="Put ' before cells of csv and tsv that begin with = + - @, which a spreadsheet might take for formulas; "
+        "by default they are written as they are.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json/--no-json", help="Print the result as one JSON object.")]
 
 
@@ -30,11 +37,13 @@ def require_free(out: Path | None, overwrite: bool) -> None:
         raise DataError(f"{out} exists; pass --overwrite to replace it, or another --out.")
 
 
-def write_result(table: pl.DataFrame, out: Path | None, *, as_json: bool) -> None:
+def write_result(table: pl.DataFrame, out: Path | None, *, as_json: bool, safe: bool = False) -> None:
     """Write a table to ``out``, or to standard output unless JSON goes there."""
-    from shoal.corpus import write_table
+    from shoal.corpus import without_formulas, write_table
 
     if out is not None:
-        write_table(table, out)
+        write_table(table, out, safe=safe)
     elif not as_json:
-        sys.stdout.write(table.write_csv())
+        from shoal.cli.console import print_csv
+
+        print_csv((without_formulas(table) if safe else table).write_csv())

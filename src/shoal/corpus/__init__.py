@@ -3,6 +3,6 @@
 from shoal.corpus.columns import require_column, strings_of
 from shoal.corpus.corpus import RESERVED, Corpus
 from shoal.corpus.readers import read_table
-from shoal.corpus.writers import write_table
+from shoal.corpus.writers import without_formulas, write_table
 
-__all__ = ["RESERVED", "Corpus", "read_table", "require_column", "strings_of", "write_table"]
+__all__ = ["RESERVED", "Corpus", "read_table", "require_column", "strings_of", "without_formulas", "write_table"]

@@ -19,6 +19,7 @@ TEXT_NAMES = (
     *("message", "description", "headline", "review", "comment", "answer"),
 )
 
+_EXACT = 2**53  # beyond it a floating-point number rounds whole numbers
 _PANDAS_MISSING = {"NaTType", "NAType"}
 _SCALARS = (bool, int, float, date, time, Decimal)
 
@@ -67,7 +68,7 @@ def series_of(name: str, values: Iterable[object]) -> tuple[pl.Series, int]:
     try:
         if all(issubclass(kind, str) for kind in kinds):
             return pl.Series(name, cells, dtype=pl.String), 0
-        if kinds == {int, float}:
+        if kinds == {int, float} and all(abs(cell) <= _EXACT for cell in cells if type(cell) is int):
             return pl.Series(name, cells, dtype=pl.Float64, strict=False), 0
         if len(kinds) == 1 and all(issubclass(kind, _SCALARS) for kind in kinds):
             return pl.Series(name, cells), 0
@@ -143,6 +144,27 @@ def frame_of_items(items: Sequence[object]) -> tuple[pl.DataFrame, dict[str, int
         )
     names = dict.fromkeys(name for record in records for name in record)
     return frame_of_columns(names, ([record.get(name) for record in records] for name in names))
+
+
+def frame_of_named_rows(columns: Mapping[str, Any]) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Make a frame of columns whose cells have the names of their rows; a row has what each column has under its name.
+
+    Names other than 0, 1, 2, … are data, and become the column ``index``.
+    """
+    lists = [name for name, column in columns.items() if not isinstance(column, Mapping)]
+    if lists:
+        raise DataError(
+            f"the column {lists[0]!r} is a list but others are objects, so it is not clear which cells belong "
+            "together; pass only lists, or only objects with the same keys."
+        )
+    rows = list(dict.fromkeys(row for column in columns.values() for row in column))
+    if set(rows) == {str(number) for number in range(len(rows))}:
+        rows.sort(key=int)
+        index: dict[str, list[str]] = {}
+    else:
+        index = {"index": rows}
+    cells = [[column.get(row) for row in rows] for column in columns.values()]
+    return frame_of_columns([*index, *columns], [*index.values(), *cells])
 
 
 def require_column(frame: pl.DataFrame, name: str) -> str:

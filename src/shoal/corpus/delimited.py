@@ -21,8 +21,8 @@ _TSV_GRAMMAR = r"""(?:(?:"(?:[^"{}]|"")*+"|[^"\t\r\n]*+)(?:[\t\r\n]|\Z))*+"""
 
 
 def lines_of(text: str) -> list[str]:
-    """Split at line feeds, or at carriage returns if there is no line feed; each line keeps its end."""
-    return list(io.StringIO(text if "\n" in text else text.replace("\r", "\n"), newline="\n"))
+    """Split at line feeds, at carriage returns and at both together; each line keeps its end."""
+    return list(io.StringIO(text, newline=""))
 
 
 def looks_like_csv(text: str) -> bool:

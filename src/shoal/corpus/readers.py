@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import functools
 import io
 import json
+import os
 import re
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import polars as pl
 
-from shoal.corpus.columns import frame_of_columns, frame_of_items, without_surrogates
+from shoal.corpus.columns import frame_of_columns, frame_of_items, frame_of_named_rows, unique_names
 from shoal.corpus.delimited import Table, lines_of, looks_like_csv, read_delimited
+from shoal.corpus.encodings import decode
 from shoal.corpus.unpacking import unzipped
 from shoal.corpus.xlsx import read_xlsx
 from shoal.errors import DataError, ParameterError
@@ -54,14 +57,18 @@ def read_table(
       is empty or the table has one column, whose fields are then rejoined (``joined_rows``). Blank lines are
       rows only in a one-column table.
     - json: a list of objects, a list of texts, or an object of columns. jsonl: one object or text per line. The
-      columns are the union of the keys; nested values become their JSON text.
+      columns are the union of the keys; nested values become their JSON text. Columns that are objects themselves, as
+      pandas writes them, are joined by their keys; keys other than 0, 1, 2, … become the column ``index``. A key that
+      an object has twice is numbered, not lost.
     - xlsx: the first sheet, every cell as a string with all its digits, dates in ISO format; a formula that was never
       computed is its own text; empty rows at the end are not rows.
     - txt: one text per line, column ``text``; blank lines are rows.
 
-    Without ``encoding``, bytes are UTF-8, or UTF-16 with a byte order mark; else Windows-1252 if every byte
-    exists there and the file has fewer valid UTF-8 sequences than broken ones; else UTF-8 with each broken
-    sequence replaced by U+FFFD (``replaced_characters``).
+    A line ends with a line feed, a carriage return, or both, whatever the others end with. Without ``encoding``, bytes
+    are what a byte order mark says, or UTF-16 or UTF-32 without one, or UTF-8. If they have fewer valid UTF-8 sequences
+    than broken ones they are Windows-1252 where most letters outside ASCII stand alone, and otherwise what their
+    statistics say (GBK, Shift-JIS, Big5, EUC-KR, Cyrillic, …); if these say nothing, it is an error that asks for the
+    encoding. Else they are UTF-8 with each broken sequence replaced by U+FFFD (``replaced_characters``).
 
     Parameters
     ----------
@@ -77,7 +84,7 @@ def read_table(
     frame : polars.DataFrame
         At least one row.
     notes : dict
-        What reading found and changed, if anything: ``encoding``, ``replaced_characters``,
+        What reading found and changed, if anything: ``encoding``, ``encoding_guessed``, ``replaced_characters``,
         ``quoting``, ``stray_quotes``, ``short_rows``, ``joined_rows``, ``blank_lines``, ``mixed`` (cells
         turned into strings, by column).
 
@@ -107,42 +114,11 @@ def read_table(
             notes |= more
     except DataError as error:
         raise DataError(f"{name}: {error}") from error
+    except RecursionError as error:
+        raise DataError(f"{name} is nested too deeply; pass flatter objects.") from error
     if frame.is_empty():
         raise DataError(f"{name} has no rows; pass at least one row of data below the column names.")
     return frame, notes
-
-
-def decode(raw: bytes, encoding: str | None = None) -> tuple[str, dict[str, Any]]:
-    """Turn bytes into text, by the rule of `read_table`."""
-    if encoding is not None:
-        try:
-            text = raw.decode(encoding, "replace").removeprefix("\ufeff")
-        except (LookupError, UnicodeError) as error:
-            raise DataError(f"encoding={encoding!r} cannot be used ({error}); try utf-8, cp1252 or utf-16.") from error
-        return _decoded(without_surrogates(text), encoding)
-    if raw.startswith(codecs.BOM_UTF8):
-        return _decoded(raw.decode("utf-8-sig", "replace"), "utf-8-sig")
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return _decoded(raw.decode("utf-16", "replace"), "utf-16")
-    if raw.count(0) > 0.3 * len(raw):
-        raise DataError("a third of the bytes are NUL; pass the format if it is not text, or encoding='utf-16-le'.")
-    try:
-        return raw.decode("utf-8"), {"encoding": "utf-8"}
-    except UnicodeDecodeError:
-        text = raw.decode("utf-8", "replace")
-    # Nearly all bytes are valid Windows-1252, so it must not win over UTF-8 with a few broken bytes.
-    if len(re.findall(r"[^\x00-\x7f\ufffd]", text)) < text.count("\ufffd"):
-        try:
-            return raw.decode("cp1252"), {"encoding": "cp1252"}
-        except UnicodeDecodeError:
-            pass
-    return _decoded(text, "utf-8")
-
-
-def _decoded(text: str, encoding: str) -> tuple[str, dict[str, Any]]:
-    """Pair a text with its encoding and the number of replacement characters, if any."""
-    replaced = text.count("\ufffd")
-    return text, {"encoding": encoding} | ({"replaced_characters": replaced} if replaced else {})
 
 
 def _is_path(source: object) -> bool:
@@ -211,7 +187,7 @@ def _guess(text: str) -> str:
     if re.match(r'\{\s*"|\[\s*[{"]', text.strip()):
         try:
             record = json.loads(first)
-        except ValueError:
+        except (ValueError, RecursionError):
             return "json"
         columns = isinstance(record, dict) and all(isinstance(cell, list) for cell in record.values())
         return "jsonl" if isinstance(record, dict) and (rest or not columns) else "json"
@@ -226,9 +202,9 @@ def _read_json(text: str) -> Table:
     if isinstance(data, list):
         return _noted(frame_of_items(data))
     if isinstance(data, dict) and all(isinstance(column, (list, dict)) for column in data.values()):
-        # pandas writes a column as an object too: {"0": cell, "1": cell}
-        columns = (column.values() if isinstance(column, dict) else column for column in data.values())
-        return _noted(frame_of_columns(data, columns))
+        if any(isinstance(column, dict) for column in data.values()):
+            return _noted(frame_of_named_rows(data))
+        return _noted(frame_of_columns(data, data.values()))
     raise DataError("JSON, but not a table; pass a list of objects, a list of texts or an object of columns.")
 
 
@@ -241,12 +217,20 @@ def _read_jsonl(text: str) -> Table:
 def _parsed(text: str, line: int = 1) -> Any:
     """Parse JSON that starts on the given line."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         where = f"line {line + error.lineno - 1}, column {error.colno}"
         raise DataError(f"{where} is not valid JSON ({error.msg}); correct or remove it.") from error
     except (RecursionError, ValueError) as error:
         raise DataError(f"line {line} is not usable JSON ({error}); correct or remove it.") from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make a dict of a JSON object; a repeated key is numbered, where Python would keep the last value alone."""
+    made = dict(pairs)
+    if len(made) == len(pairs):
+        return made
+    return dict(zip(unique_names(name for name, _ in pairs), (value for _, value in pairs), strict=True))
 
 
 def _noted(made: tuple[pl.DataFrame, dict[str, int]]) -> Table:
@@ -257,15 +241,33 @@ def _noted(made: tuple[pl.DataFrame, dict[str, int]]) -> Table:
 
 def _read_txt(text: str) -> Table:
     """Read one text per line; the last line end starts no new line."""
-    return pl.DataFrame({"text": [line.rstrip("\n").removesuffix("\r") for line in lines_of(text)]}), {}
+    return pl.DataFrame({"text": [line.removesuffix("\n").removesuffix("\r") for line in lines_of(text)]}), {}
 
 
 def _read_parquet(raw: bytes) -> pl.DataFrame:
     """Read parquet with polars."""
     try:
-        return pl.read_parquet(io.BytesIO(raw))
+        with _quiet():
+            return pl.read_parquet(io.BytesIO(raw))
     except (Exception, pl.exceptions.PanicException) as error:
         raise DataError(f"not valid parquet ({_first_line(error)}); write it again.") from error
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep a library's own account of its panic off the terminal; the error that follows says enough."""
+    try:
+        kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    except OSError:  # no standard error
+        yield
+        return
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _first_line(error: BaseException) -> str:

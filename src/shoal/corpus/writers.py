@@ -7,6 +7,7 @@ import gzip
 import importlib
 import io
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,11 +17,13 @@ from shoal.cache import write_atomically
 from shoal.corpus.columns import strings_of, without_nesting
 from shoal.errors import DataError, ParameterError
 
+_FORMULA = r"^[=+\-@\t\r]"
+_DELIMITED = (".csv", ".tsv")
 # Beyond this a spreadsheet, whose numbers are all doubles, rounds integers.
 _EXACT_INTEGERS = 2**53
 
 
-def write_table(frame: pl.DataFrame, path: Path) -> None:
+def write_table(frame: pl.DataFrame, path: Path, *, safe: bool = False) -> None:
     r"""Write a table in the format of its suffix; a reader sees the old file or the whole new one, never a part.
 
     The suffixes are ``.csv .tsv .jsonl .json .parquet .xlsx``, the first four also with ``.gz``. Except in
@@ -33,6 +36,8 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
         The table.
     path : Path
         The file; missing folders are created, an existing file is replaced.
+    safe : bool, default=False
+        Whether csv and tsv are written :func:`without_formulas`.
 
     Raises
     ------
@@ -53,7 +58,8 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
     zipped = path.name.lower().endswith(".gz")
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
     if suffix in _TEXT_WRITERS:
-        content = _TEXT_WRITERS[suffix](without_nesting(frame)).encode()
+        plain = without_nesting(frame)
+        content = _TEXT_WRITERS[suffix](without_formulas(plain) if safe and suffix in _DELIMITED else plain).encode()
     elif suffix in _BINARY_WRITERS and not zipped:
         content = _BINARY_WRITERS[suffix](frame)
     else:
@@ -66,6 +72,23 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
         write_atomically(path, gzip.compress(content, mtime=0) if zipped else content)
     except OSError as error:
         raise ParameterError(f"{path} cannot be written ({error}); choose another path.") from error
+
+
+def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """Put an apostrophe before the strings, names of columns included, that a spreadsheet might take for formulas.
+
+    Examples
+    --------
+    >>> without_formulas(pl.DataFrame({"text": ["=1+1", "a", None], "n": [-1, 2, 3]})).rows()
+    [("'=1+1", -1), ('a', 2), (None, 3)]
+    """
+    marked = frame.with_columns(
+        pl.when(cells.str.contains(_FORMULA)).then("'" + cells).otherwise(cells).alias(cells.name)
+        for cells in frame
+        if cells.dtype == pl.String
+    )
+    names = {name: "'" + name if re.match(_FORMULA, name) else name for name in frame.columns}
+    return marked.rename(names)
 
 
 def _delimited(frame: pl.DataFrame, separator: str) -> str:

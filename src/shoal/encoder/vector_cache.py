@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.cache import cache_folder, write_atomically
+from shoal.cache import cache_folder, write_to_cache
 
 # Beyond this size the files that were used longest ago are deleted.
 LIMIT_BYTES = 4 * 1024**3
@@ -61,9 +61,9 @@ def cached_vectors(key: str, compute: Callable[[], EncodedTexts], folder: Path |
             file.touch()
         return encoded
     encoded = compute()
-    with contextlib.suppress(OSError):
-        write_atomically(file, _pack(encoded))
-        _evict(folder)
+    if write_to_cache(file, _pack(encoded)):
+        with contextlib.suppress(OSError):  # another process may delete the same files
+            _evict(folder)
     return encoded
 
 
