@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from shoal.methods.mlm_dec import MLMDEC
     from shoal.methods.persistence import load
     from shoal.methods.sccl import SCCL
+    from shoal.methods.self_train import SelfTrain
     from shoal.methods.shoal import Shoal
+    from shoal.methods.stcc import STCC
     from shoal.methods.tsdae import TSDAE
     from shoal.methods.two_stage import TwoStage
+    from shoal.methods.vascl import VaSCL
 
 __all__ = [
     "DCN",
@@ -38,15 +41,18 @@ __all__ = [
     "METHODS",
     "MLMDEC",
     "SCCL",
+    "STCC",
     "TSDAE",
     "AEKMeans",
     "Cluster",
     "ClusterBERT",
     "Clustering",
     "Corpus",
+    "SelfTrain",
     "Shoal",
     "ShoalError",
     "TwoStage",
+    "VaSCL",
     "__version__",
     "load",
 ]

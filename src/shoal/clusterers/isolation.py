@@ -19,7 +19,7 @@ def isolation_depths(
 
     A tree cuts a random coordinate at a random place between the lowest and the highest value of its sample, until
     each row of the sample is alone. The trees of all clusters grow at once, level by level, and every row of a cluster
-    passes down with the sample: scikit-learn's forests, one per cluster, take fifty times as long for small clusters.
+    passes down with the sample: scikit-learn's forests, one per cluster, take twenty times as long for small clusters.
 
     Parameters
     ----------
