@@ -205,7 +205,7 @@ def test_list(shoal_bench, folder):
     answer = shoal_bench("list", "--json")
     assert answer.code == 0
     assert answer.json["suites"]["sccl-table1"]["rows"]["SCCL"] == "sccl"
-    assert answer.json["suites"]["sccl-table1"]["rows"]["HAC-SD"] is None
+    assert answer.json["suites"]["sccl-table1"]["rows"]["HAC-SD"] == "hac-sd"
     assert answer.json["data_sets"]["tweet"] is False
     assert "sccl-table1" in shoal_bench("list").out
 
