@@ -44,10 +44,11 @@ _OKLAB = np.array(
         [0.0259040371, 0.7827717662, -0.8086757660],
     ]
 )
-# Points around a point on the map, and the clusters around a cluster, that count as next to it.
+# Points around a point on the map that count as next to it.
 _NEAR_POINTS = 8
-_NEAR_CLUSTERS = 7
-_ROUNDS = 10
+# The distance at which two colours are near, what being alike costs more, and what each use of a colour does.
+_NEAR, _MUCH, _OFTEN = 0.06, 5.0, 1e-2
+_ROUNDS = 30
 
 
 def differences(palette: tuple[str, ...]) -> NDArray[np.float64]:
@@ -99,32 +100,20 @@ def choose_colours(touching: NDArray[np.int64]) -> NDArray[np.int64]:
     >>> bool(first != second)
     True
     """
-    n_clusters = len(touching)
     apart = np.minimum(differences(LIGHT), differences(DARK))
-    rank = np.argsort(np.argsort(-touching, axis=1, kind="stable"), axis=1, kind="stable")
-    near = (touching > 0) & (rank < _NEAR_CLUSTERS)
-    near |= near.T
-    chosen = np.full(n_clusters, -1, dtype=np.int64)
-    used = np.zeros(len(LIGHT))
-    for cluster in np.argsort(-touching.sum(axis=1), kind="stable"):
-        chosen[cluster] = _best(apart, chosen[near[cluster]], used)
-        used[chosen[cluster]] += 1
+    # What it costs that two clusters that touch have two colours: much if they are alike, little if they are near.
+    cost = np.exp(-apart / _NEAR) + _MUCH * (apart < ALIKE)
+    margins = np.sqrt(np.maximum(touching.sum(axis=1), 1))
+    weight = touching / margins[:, None] / margins
+    order = np.argsort(-touching.sum(axis=1), kind="stable")
+    chosen = np.full(len(touching), -1, dtype=np.int64)
     for _ in range(_ROUNDS):
-        alike = near & (apart[chosen[:, None], chosen] < ALIKE)
-        if not alike.any():
+        before = chosen.copy()
+        for cluster in order:
+            chosen[cluster] = -1
+            there = chosen >= 0
+            used = np.bincount(chosen[there], minlength=len(LIGHT))
+            chosen[cluster] = int((cost[:, chosen[there]] @ weight[cluster, there] + _OFTEN * used).argmin())
+        if (chosen == before).all():
             break
-        for cluster in np.flatnonzero(alike.any(axis=1)):
-            used[chosen[cluster]] -= 1
-            chosen[cluster] = _best(apart, chosen[near[cluster]], used)
-            used[chosen[cluster]] += 1
     return chosen
-
-
-def _best(apart: NDArray[np.float64], around: NDArray[np.int64], used: NDArray[np.float64]) -> int:
-    """Return the rarest colour that is like none around; if there is none, the least alike."""
-    there = around[around >= 0]
-    least = apart[:, there].min(axis=1) if len(there) else np.ones(len(apart))
-    free = least >= ALIKE
-    if not free.any():
-        return int(least.argmax())
-    return int(np.lexsort((-least, used, ~free))[0])
