@@ -237,20 +237,31 @@ def test_the_same_run_gives_the_same_page(run):
     )
 
 
-def test_a_large_map_stays_fluid(opened, tmp_path, contents):
-    """A hundred thousand points are drawn in a fraction of a second, by this machine's processor alone."""
-    n = 100_000
+def large(contents, n: int):
+    """Return a run of ``n`` texts."""
     rng = np.random.default_rng(0)
-    large = replace(
+    return replace(
         contents,
-        texts=[f"text {i}" for i in range(n)],
+        texts=[f"text number {i} of a large corpus, as long as the title of a question is" for i in range(n)],
         labels=rng.integers(3, size=n),
         second=rng.integers(3, size=n),
         confidence=rng.random(n),
         places=rng.uniform(-1, 1, (n, 2)),
         classes=None,
     )
-    page = opened(make_report(large).save(tmp_path / "large.html"))
+
+
+def test_twenty_thousand_texts_open_at_once(opened, tmp_path, contents):
+    file = make_report(large(contents, 20_000)).save(tmp_path / "page.html")
+    assert file.stat().st_size < 15_000_000
+    page = opened(file)
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.getElementById('map').textMap.firstDrawn") < 3_000
+
+
+def test_a_large_map_stays_fluid(opened, tmp_path, contents):
+    """A hundred thousand points are drawn in a fraction of a second, by this machine's processor alone."""
+    page = opened(make_report(large(contents, 100_000)).save(tmp_path / "large.html"))
     took = page.evaluate(
         "(() => { const map = document.getElementById('map').textMap; map.draw(); const start = performance.now();"
         " for (let i = 0; i < 5; i++) map.draw(); return (performance.now() - start) / 5 })()"

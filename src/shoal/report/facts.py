@@ -16,8 +16,9 @@ from shoal.report.contents import Contents
 from shoal.text.words import words
 
 # Enough texts and characters to compare words by; more cost time and change nothing.
-_READ_TEXTS = 20_000
+_READ_TEXTS = 10_000
 _READ_CHARACTERS = 1_000
+_READ_ALL = 2_000_000
 _NEAREST = 3
 _WORDS_APART = 5
 # A word tells two clusters apart if this share of the texts of one has it, and this many times the other's share.
@@ -81,7 +82,8 @@ def cluster_facts(contents: Contents, *, n_unsure: int = 5) -> list[Facts]:
     n_clusters = len(contents.clusters)
     rows = np.flatnonzero(contents.labels >= 0)
     read = rows[:: max(1, -(-len(rows) // _READ_TEXTS))]
-    shares = _Shares.of([contents.texts[i][:_READ_CHARACTERS] for i in read], contents.labels[read], n_clusters)
+    length = min(_READ_CHARACTERS, max(200, _READ_ALL // max(1, len(read))))
+    shares = _Shares.of([contents.texts[i][:length] for i in read], contents.labels[read], n_clusters)
     members = np.split(
         rows[np.argsort(contents.labels[rows], kind="stable")], _starts(contents.labels[rows], n_clusters)
     )

@@ -28,7 +28,6 @@ class TextMap {
     this.selected = -1;
     this.drawn = [];
     this.ready = false;
-    this.frames = 0;
     this.buildIndex();
     if (window.ResizeObserver) new ResizeObserver(() => this.resize()).observe(canvas);
     window.addEventListener("resize", () => this.resize());
@@ -125,8 +124,8 @@ class TextMap {
     this.drawHover();
     this.drawLabels();
     if (this.lasso) this.drawLasso();
-    this.frames++;
     this.lastFrame = performance.now() - started;
+    this.firstDrawn ??= performance.now(); // since the page was asked for
   }
 
   disc(radius) {
