@@ -77,6 +77,8 @@ def test_nothing_in_common(contents):
 
 @pytest.mark.slow
 def test_the_page_opens(opened, contents, tmp_path):
+    from axe_playwright_python.sync_playwright import Axe
+
     merged = replace(
         contents,
         labels=np.minimum(contents.labels, 1),
@@ -86,3 +88,6 @@ def test_the_page_opens(opened, contents, tmp_path):
     assert page.title() == "a → <script>b</script>"
     assert page.locator("svg path.flow").count() == 3
     assert "merged" in page.locator("table").inner_text()
+    page = opened(tmp_path / "page.html", viewport={"width": 390, "height": 800}, bypass_csp=True)
+    faults = Axe().run(page).response["violations"]
+    assert [fault["id"] for fault in faults if fault["impact"] in ("serious", "critical")] == []

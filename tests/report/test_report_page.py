@@ -113,7 +113,8 @@ def test_zoom_by_button_key_and_wheel(page):
     assert page.evaluate(zoom) == 1
     page.keyboard.press("+")
     assert page.evaluate(zoom) == pytest.approx(1.4)
-    page.mouse.move(*place_of(page, 3))
+    box = page.locator("#map").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.wheel(0, -200)
     for _ in range(100):  # the policy forbids the eval that waiting for a function needs
         if page.evaluate(zoom) > 1.5:

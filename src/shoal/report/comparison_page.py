@@ -44,7 +44,7 @@ def compare_report(comparison: Comparison, before: str, after: str) -> Report:
                 "Each band is the texts that were in the cluster on the left and are in the one on the right; flows of "
                 f"less than a hundredth of both are left out.{note}",
                 element("div", scores, class_="scores"),
-                element("figure", flow_picture(comparison), class_="box"),
+                element("figure", flow_picture(comparison), class_="box", tabindex=0, aria_label="Flow of texts"),
             ),
             section(
                 "changes",

@@ -168,7 +168,13 @@ def known_classes(contents: Contents) -> Markup | None:
         "The classes had no part in the clustering. Each row is a cluster; the darker, the more of it has that class."
         + note,
         element("div", scores, class_="scores") if scores else None,
-        element("figure", heat_map(shares.tolist(), names, frequent, titles), class_="box"),
+        element(
+            "figure",
+            heat_map(shares.tolist(), names, frequent, titles),
+            class_="box",
+            tabindex=0,
+            aria_label="Clusters by classes",
+        ),
         element(
             "details",
             element("summary", "As a table"),
