@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from shoal._version import __version__
 from shoal.cache import write_atomically
 from shoal.clustering import Cluster
+from shoal.confined import read_json
 from shoal.corpus import Corpus, require_column, strings_of, without_formulas
 from shoal.environment import peak_memory_mb, run_environment
 from shoal.errors import DataError, ParameterError, RunFolderError
@@ -191,6 +192,10 @@ def resume_fit(path: Path) -> FitResult:
         result = read_result(path)
         result.notes["already_finished"] = True
         return result
+    if partial.info.is_file() and not partial.request.exists():  # complete, but for its name
+        with writing(path, resume=True):
+            RunFolder.open(partial.path)
+        return read_result(path)
     request = _read_request(partial)
     job = FitJob(**request["job"])
     model = build_method(job.method or DEFAULT, job.preset, job.params)
@@ -222,12 +227,12 @@ def _read_request(partial: RunFolder) -> dict[str, Any]:
             f"{partial.path} holds nothing to resume: the fit was stopped before its input was read; start it again."
         )
     try:
-        request: dict[str, Any] = json.loads(partial.request.read_text(encoding="utf-8"))
-        FitJob(**request["job"])
-        missing = {"data_hash", "notes"} - set(request)
-        if missing:
-            raise LookupError(f"no {missing.pop()}")
-    except (OSError, ValueError, LookupError, TypeError, RecursionError) as reason:
+        request: dict[str, Any] = read_json(partial.request)
+        job = FitJob(**request["job"])
+        plain = isinstance(job.source, str) and isinstance(job.params, dict) and isinstance(request["notes"], dict)
+        if not plain or "data_hash" not in request:
+            raise TypeError("it is not a request")
+    except (OSError, ValueError, LookupError, TypeError, RunFolderError) as reason:
         raise RunFolderError(f"{partial.request} cannot be read ({reason}); start again with --overwrite.") from reason
     return request
 

@@ -40,6 +40,7 @@ def main() -> None:
                     _write(options.results, len(found), attack, options.seed)
                 if sys.stderr.isatty() or len(found) % 100 == 0:
                     sys.stderr.write(f"\r{len(found)} tried, {_failed(found)} failed, at: {attack.what[:70]:70}")
+                    sys.stderr.flush()
     sys.stderr.write("\n")
     sys.stdout.write(f"{table_of(found)}\n\nSeed {options.seed}, {time.monotonic() - started:.0f} s.\n")
     sys.exit(1 if _failed(found) else 0)

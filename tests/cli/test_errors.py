@@ -274,3 +274,24 @@ class TestHelp:
         with pytest.raises(ZeroDivisionError):
             shoal("fit", file(HEADER + ROWS), "--text", "body", *FAST)
         assert sys.argv[1] == "fit"
+
+
+def test_nested_without_end(shoal, tickets, tmp_path):
+    (tmp_path / "deep.toml").write_text("text = " + "[" * 100_000)
+    answer = shoal("fit", tickets, "--config", tmp_path / "deep.toml")
+    assert (answer.code, "is not valid TOML" in answer.err) == (4, True)
+    assert shoal("fit", tickets, "--text", "body", "--set", "n_init=" + "[" * 100_000).code == 4
+    assert shoal("fit", tickets, "--text", "body", "--set", "n_init=" + "9" * 5000).code == 4
+    (tmp_path / "deep.json").write_text('{"text": [' + "[" * 100_000 + "]" * 100_000 + "]}")
+    assert shoal("fit", tmp_path / "deep.json").code == 3
+    (tmp_path / "deep.jsonl").write_text('{"text": ' + "[" * 900 + "]" * 900 + "}\n")
+    assert shoal("fit", tmp_path / "deep.jsonl", "--method", "tfidf-kmeans", "--clusters", 1).code in (0, 3)
+
+
+def test_devices_and_lying_files(shoal, tickets, tmp_path):
+    answer = shoal("fit", "/dev/zero", "--format", "csv")
+    assert (answer.code, "is a device; pass a file" in answer.err) == (3, True)
+    lying = b"\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000, 100), }"
+    (tmp_path / "v.npy").write_bytes(lying.ljust(127) + b"\n")
+    answer = shoal("fit", tickets, "--text", "body", "--vectors", tmp_path / "v.npy")
+    assert (answer.code, "v.npy cannot be read" in answer.err) == (3, True)

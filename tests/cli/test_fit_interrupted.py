@@ -152,6 +152,13 @@ class TestResume:
         answer = shoal("fit", "--resume", tmp_path / "run")
         assert (answer.code, "stopped before its input was read; start it again" in answer.err) == (7, True)
 
+    def test_complete_but_for_its_name(self, shoal, fit, tickets, tmp_path):
+        _, run = fit(tickets, "--text", "body", "--clusters", 3)
+        run.rename(tmp_path / "run.partial")
+        assert shoal("fit", "--resume", run).code == 0
+        assert assignments(run)["cluster"].n_unique() == 3
+        assert not (tmp_path / "run.partial").exists()
+
     def test_overwrite_starts_afresh(self, fit, interrupt, tickets, tmp_path):
         interrupt("fit", tickets, *FAST, "--text", "body", "--clusters", 4, "--out", tmp_path / "run")
         fit(tickets, "--text", "body", "--clusters", 3, "--overwrite")
@@ -186,7 +193,12 @@ class TestResume:
         assert info["data"]["encoding"] == "cp1252"  # what reading found is not forgotten
 
     @pytest.mark.parametrize(
-        "content", ["", "{", "[]", '{"job": {"source": "a", "colour": 1}}', '{"job": {"source": "a"}}']
+        "content",
+        [
+            *("", "{", "[]", "[" * 100_000, '{"job": {"source": "a", "colour": 1}}', '{"job": {"source": "a"}}'),
+            '{"job": {"source": "a", "params": []}, "data_hash": null, "notes": {}}',
+            '{"job": {"source": 5}, "data_hash": null, "notes": {}}',
+        ],
     )
     def test_broken_request(self, shoal, tmp_path, content):
         (tmp_path / "run.partial" / "checkpoints").mkdir(parents=True)

@@ -89,7 +89,7 @@ def _value(text: str) -> Any:
         return None
     try:
         value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, ValueError, RecursionError):  # also a number of more digits than Python reads
         return text
     return text if isinstance(value, date | time) else value
 
@@ -102,8 +102,8 @@ def read_config(file: Path | None) -> dict[str, Any]:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as reason:
         raise DataError(f"--config {file} cannot be read ({reason.strerror}); check the path.") from reason
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as reason:
-        raise ParameterError(f"--config {file} is not valid TOML ({reason}).") from reason
+    except (ValueError, RecursionError) as reason:  # of TOML, of UTF-8, nested too deeply
+        raise ParameterError(f"--config {file} is not valid TOML ({reason}); correct it.") from reason
     for key, value in content.items():
         if key not in FILE_KEYS:
             raise ParameterError(f"--config {file} has an unknown key {key!r}; the keys are {', '.join(FILE_KEYS)}.")

@@ -9,6 +9,7 @@ import io
 import json
 import os
 import re
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -152,6 +153,8 @@ def _read_bytes(source: str | Path | BinaryIO) -> tuple[str, bytes]:
 def _file_bytes(path: Path) -> bytes:
     """Read a file."""
     try:
+        if stat.S_ISCHR(mode := path.stat().st_mode) or stat.S_ISBLK(mode):  # /dev/zero has no end
+            raise DataError(f"{path} is a device; pass a file, or - for the standard input.")
         return path.read_bytes()
     except FileNotFoundError as error:
         raise DataError(f"no such file: {path}; check the path (looked in {Path.cwd()}).") from error

@@ -114,5 +114,7 @@ def read_vectors(file: Path) -> NDArray[np.float32]:
     """Read a matrix from a .npy file, never a pickle."""
     try:
         return as_vectors(np.load(file, allow_pickle=False))
-    except (OSError, ValueError, EOFError) as reason:
+    except DataError:
+        raise
+    except (OSError, ValueError, EOFError, MemoryError, RecursionError, SyntaxError) as reason:
         raise DataError(f"--vectors {file} cannot be read ({reason}); pass a .npy file of numbers.") from reason
