@@ -269,6 +269,17 @@ def test_a_body_that_breaks_off_is_no_data(site, tmp_path):
     assert len(site.asked) == 4
 
 
+@pytest.mark.parametrize("announced", [None, 10**12])
+def test_what_is_far_too_large_is_not_fetched(site, tmp_path, monkeypatch, announced):
+    monkeypatch.setattr(fetching, "LARGEST_BYTES", 1000)
+    name = next(iter(DATA_SETS))
+    for url in DATA_SETS[name].urls:
+        site.put(urlsplit(url).path, b"x" * 2000, announced=announced)
+    with pytest.raises(DataError, match=r"has more than 0 MB .*more than any declared data set"):
+        list(fetch([name], tmp_path))
+    assert not list(tmp_path.iterdir())
+
+
 def test_nobody_there(tmp_path, monkeypatch):
     monkeypatch.setattr(fetching, "_PAUSES_SECONDS", ())
     monkeypatch.setitem(DATA_SETS, "tweet", replace(DATA_SETS["tweet"], urls=("http://127.0.0.1:9/Tweet",)))
