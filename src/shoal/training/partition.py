@@ -40,8 +40,10 @@ def kmeans_from(vectors: Vectors, centers: Vectors, max_iter: int = 300) -> Cent
     return Centroids.around(found, vectors, model.n_iter_)
 
 
-def best_kmeans(vectors: Vectors, centers: Vectors, rng: np.random.RandomState, *, n_init: int = 10) -> Centroids:
-    """k-means from ``centers`` and from ``n_init`` fresh starts; the result with the lowest inertia.
+def best_kmeans(
+    vectors: Vectors, centers: Vectors, rng: np.random.RandomState | None, *, n_init: int = 10
+) -> Centroids:
+    """k-means from ``centers`` and, with ``rng``, from ``n_init`` fresh starts; the result with the lowest inertia.
 
     After training there may be a better partition that Lloyd's iterations do not reach from the trained centres.
     Whichever wins, its clusters take the numbers of those from ``centers`` that they share most texts with.
@@ -52,8 +54,8 @@ def best_kmeans(vectors: Vectors, centers: Vectors, rng: np.random.RandomState, 
         The points.
     centers : ndarray of shape (n_clusters, d)
         One of the starts.
-    rng : RandomState
-        Draws the fresh starts.
+    rng : RandomState or None
+        Draws the fresh starts; None for none, as while training goes on.
     n_init : int, default=10
         Number of fresh starts.
 
@@ -63,7 +65,10 @@ def best_kmeans(vectors: Vectors, centers: Vectors, rng: np.random.RandomState, 
     >>> best_kmeans(points, np.array([[8.0], [3.0]]), np.random.RandomState(0)).centers.ravel().tolist()
     [10.0, 1.0]
     """
-    trained, fresh = kmeans_from(vectors, centers), fit_kmeans(vectors, len(centers), rng, n_init=n_init)
+    trained = kmeans_from(vectors, centers)
+    if rng is None:
+        return trained
+    fresh = fit_kmeans(vectors, len(centers), rng, n_init=n_init)
     to_trained, to_fresh = (squared_distances(vectors, found.centers) for found in (trained, fresh))
     if to_trained.min(axis=1).sum() <= to_fresh.min(axis=1).sum():
         return trained

@@ -12,7 +12,7 @@ from shoal.clusterers import Clusterer, Heads, SoftmaxHead, fit_kmeans
 from shoal.encoder.decoder import SentenceDecoder
 from shoal.functional import target_distribution
 from shoal.methods.objectives.denoising import DenoisingObjective
-from shoal.training import Batch, best_kmeans, kmeans_from
+from shoal.training import Batch, best_kmeans
 from shoal.vectors import Vectors, cluster_means
 
 # The source of a stage's targets Q.
@@ -96,10 +96,7 @@ class ClusterBERTObjective(DenoisingObjective):
         """Return the current partition: the head, or k-means from its clusters; with ``rng``, from fresh starts too."""
         if self.assign == HEAD:
             return self._head_clusterer(embeddings)
-        means = self._head_means(embeddings)
-        return (
-            kmeans_from(embeddings, means) if rng is None else best_kmeans(embeddings, means, rng, n_init=self.n_init)
-        )
+        return best_kmeans(embeddings, self._head_means(embeddings), rng, n_init=self.n_init)
 
     def _start_head(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
         """Make the head predict what k-means does: -|z - c|² is linear in z up to a term that all clusters share."""

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from shoal.clusterers import Clusterer, fit_kmeans
 from shoal.encoder.decoder import SentenceDecoder
 from shoal.encoder.noise import delete_tokens
-from shoal.training import Batch, Objective, best_kmeans, kmeans_from
+from shoal.training import Batch, Objective, best_kmeans
 from shoal.vectors import Vectors
 
 
@@ -88,6 +88,4 @@ class TSDAEObjective(DenoisingObjective):
     def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
         """Return k-means from the initial centres; with ``rng``, from fresh starts too."""
         centers = self.centers.cpu().numpy()
-        if rng is None:
-            return kmeans_from(embeddings, centers)
         return best_kmeans(embeddings, centers, rng, n_init=self.n_init)

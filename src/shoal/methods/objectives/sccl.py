@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from shoal.clusterers import Clusterer, StudentT, fit_kmeans
 from shoal.functional import cluster_kl, nt_xent, student_t, target_distribution
-from shoal.training import LEFT, ORIGINAL, RIGHT, Batch, Objective, best_kmeans, kmeans_from
+from shoal.training import LEFT, ORIGINAL, RIGHT, Batch, Objective, best_kmeans
 from shoal.vectors import Vectors
 
 CLUSTER_LOSSES = ("original", "pairs", "alternative1", "alternative2")
@@ -102,8 +102,6 @@ class SCCLObjective(Objective):
         centers = (self.centers.detach() / self.scale).cpu().numpy()
         if self.assign == "head":
             return StudentT(centers, self.alpha, self.scale)
-        if rng is None:
-            return kmeans_from(embeddings, centers)
         return best_kmeans(embeddings, centers, rng, n_init=self.n_init)
 
 

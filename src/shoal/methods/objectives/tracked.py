@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from shoal.clusterers import Clusterer, fit_kmeans
-from shoal.training import Objective, best_kmeans, kmeans_from
+from shoal.training import Objective, best_kmeans
 from shoal.vectors import Vectors
 
 
@@ -39,6 +39,4 @@ class TrackedObjective(Objective):
     def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
         """Return k-means from the initial centres; with ``rng``, from fresh starts too."""
         centers = self.centers.cpu().numpy()
-        if rng is None:
-            return kmeans_from(embeddings, centers)
         return best_kmeans(embeddings, centers, rng, n_init=self.n_init)
