@@ -7,7 +7,14 @@ from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import euclidean_distances
 
 from shoal import vectors as vectors_module
-from shoal.clusterers import Centroids, centroids, fit_kmeans, fit_minibatch_kmeans, fit_spherical_kmeans
+from shoal.clusterers import (
+    Centroids,
+    centroids,
+    fit_kmeans,
+    fit_minibatch_kmeans,
+    fit_spherical_kmeans,
+    settled_directions,
+)
 from shoal.clusterers.centroids import _mean_directions, _spherical_lloyd
 from shoal.vectors import cluster_means, squared_distances, unit_rows
 
@@ -171,3 +178,25 @@ def test_nearly_empty_rows_cluster_as_full_ones_do(monkeypatch):
     monkeypatch.setattr(centroids, "SPARSE", 0)
     dense = fit_kmeans(vectors, 3, np.random.RandomState(0))
     np.testing.assert_allclose(sparse.centers, dense.centers, atol=1e-6)
+
+
+def test_settled_directions_are_where_kmeans_ends_from_a_partition(groups, cloud, same_partition):
+    vectors, labels = groups
+    points = unit_rows(vectors)
+    nearly = labels.copy()
+    nearly[:20] = 0
+    centers = settled_directions(points, nearly, 3)
+    assert same_partition((points @ centers.T).argmax(axis=1), labels)
+    points = unit_rows(cloud)
+    start = np.arange(200) % 6
+    centers = settled_directions(points, start, 6)
+    assert centers.dtype == np.float32
+    settled = (points @ centers.T).argmax(axis=1)
+    np.testing.assert_allclose(settled_directions(points, settled, 6), centers, atol=1e-6)  # nothing moves any more
+
+
+def test_a_cluster_without_rows_settles_too(groups):
+    points = unit_rows(groups[0])
+    centers = settled_directions(points, np.zeros(90, dtype=np.int64), 3)
+    np.testing.assert_allclose(np.linalg.norm(centers, axis=1), 1, atol=1e-6)
+    assert len(set((points @ centers.T).argmax(axis=1).tolist())) == 3

@@ -57,14 +57,25 @@ def test_no_block_holds_all_pairs(cloud, monkeypatch):
 
 def test_the_lower_index_wins_a_tie():
     rows = np.eye(2, dtype=np.float32)[[0, 1, 0, 0, 1, 0]]
+    found = nearest_neighbours(rows, 1)
+    assert found.indices.tolist() == [[2], [4], [0], [0], [1], [0]]
     found = nearest_neighbours(rows, 2)
-    assert found.indices.tolist() == [[2, 3], [4, 0], [0, 3], [0, 2], [1, 0], [0, 2]]
-    assert found.cosines[1].tolist() == [1, 0]
+    assert found.indices[[0, 2, 3, 5]].tolist() == [[2, 3], [0, 3], [0, 2], [0, 2]]
+    assert found.indices[[1, 4], 0].tolist() == [4, 1]  # the other has cosine 0, whichever it is
+    assert found.cosines[[1, 4]].tolist() == [[1, 0], [1, 0]]
+
+
+def test_ties_at_the_border_of_a_row_with_larger_values():
+    # Two values above the tie of four, one of which has a place.
+    values = np.array([[0.5, 0.9, 0.5, 0.1, 0.5, 0.8, 0.5]], np.float32)
+    columns, found = module._largest(values, 3)
+    assert columns.tolist() == [[1, 5, 0]]
+    np.testing.assert_array_equal(found, np.array([[0.9, 0.8, 0.5]], np.float32))
+    assert module._largest(values, 6)[0].tolist() == [[1, 5, 0, 2, 4, 6]]
 
 
 def test_a_zero_row_has_cosine_0_to_all_and_no_edge(word_rows):
     found = nearest_neighbours(word_rows, 3)
-    assert found.indices[-1].tolist() == [0, 1, 2]
     assert found.cosines[-1].tolist() == [0, 0, 0]
     assert graph_of(found)[79].nnz == 0
 

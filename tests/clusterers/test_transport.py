@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.clusterers import cosine_silhouette, fit_spherical_kmeans, fit_transport_kmeans, transport, transport_steps
+from shoal.clusterers import cosine_silhouette, equal_sizes, relaxed_sizes, transport, transport_steps
 from shoal.errors import ParameterError
 from shoal.vectors import unit_rows
 
@@ -63,54 +63,36 @@ def test_no_step_is_refused(cloud):
         transport_steps(cloud, cloud[:3], EQUAL, [])
 
 
-def test_clusters_of_unequal_sizes_are_found(unequal, same_partition):
+def test_equal_sizes_are_ten_steps_at_exponent_0(cloud):
+    points = unit_rows(cloud)
+    found = equal_sizes(points, points[:3], temperature=0.1)
+    steps = transport_steps(points, points[:3], EQUAL, [0.0] * 10, temperature=0.1)
+    np.testing.assert_array_equal(found.assignment, steps.assignment)
+    assert np.ptp(np.bincount(found.labels)) < 20  # of 200 rows
+
+
+def test_relaxed_sizes_start_from_equal_ones_and_end_near_the_real_ones(unequal, same_partition):
     vectors, labels = unequal
-    state = fit_transport_kmeans(vectors, 3, np.random.RandomState(0))
-    assert same_partition(state.labels, labels)
-    np.testing.assert_allclose(np.sort(state.sizes), [0.25, 0.35, 0.4], atol=0.01)
-    np.testing.assert_allclose(np.linalg.norm(state.centers, axis=1), 1, atol=1e-6)
-
-
-def test_the_same_seed_gives_the_same_assignment(cloud):
-    first, second = (fit_transport_kmeans(unit_rows(cloud), 6, np.random.RandomState(3), n_init=2) for _ in range(2))
-    np.testing.assert_array_equal(first.assignment, second.assignment)
-
-
-def test_the_start_with_the_best_silhouette_in_the_judges_space_is_relaxed(cloud):
-    points, judge = unit_rows(cloud), unit_rows(np.random.default_rng(9).normal(size=(200, 4)).astype(np.float32))
-    rng = np.random.RandomState(5)
-    starts = [fit_spherical_kmeans(points, 5, rng, n_init=1, max_iter=50).centers for _ in range(4)]
-    sizes = np.full(5, 0.2, np.float32)
-    states = [transport_steps(points, start, sizes, transport.START_SCHEDULE) for start in starts]
-    silhouettes = [cosine_silhouette(judge, state.labels) for state in states]
-    own = [cosine_silhouette(points, state.labels) for state in states]
-    best = int(np.argmax(silhouettes))
-    assert best != int(np.argmax(own)), "the judge should matter here"
-    expected = transport_steps(points, states[best].centers, sizes, transport.RELAX_SCHEDULE)
-    found = fit_transport_kmeans(
-        points, 5, np.random.RandomState(5), judge=lambda labels: cosine_silhouette(judge, labels), n_init=4
-    )
-    np.testing.assert_array_equal(found.assignment, expected.assignment)
-
-
-def test_the_schedule_decides_about_the_sizes(unequal):
-    vectors, _ = unequal
-    relaxed = fit_transport_kmeans(vectors, 3, np.random.RandomState(0), n_init=1)
-    balanced = fit_transport_kmeans(vectors, 3, np.random.RandomState(0), n_init=1, schedule=[0.0] * 5)
-    np.testing.assert_allclose(balanced.sizes, EQUAL, atol=0.05)
-    assert np.ptp(balanced.sizes) < 0.6 * np.ptp(relaxed.sizes)
+    equal = equal_sizes(vectors, np.eye(3, 8, dtype=np.float32))
+    np.testing.assert_allclose(equal.sizes, EQUAL, atol=0.05)
+    relaxed = relaxed_sizes(vectors, equal)
+    assert same_partition(relaxed.labels, labels)
+    np.testing.assert_allclose(np.sort(relaxed.sizes), [0.25, 0.35, 0.4], atol=0.01)
+    np.testing.assert_allclose(np.linalg.norm(relaxed.centers, axis=1), 1, atol=1e-6)
+    steps = transport_steps(vectors, equal.centers, EQUAL, transport.RELAX_SCHEDULE)
+    np.testing.assert_array_equal(relaxed.assignment, steps.assignment)
 
 
 @pytest.mark.parametrize("n_clusters", [1, 6])
 def test_one_cluster_and_as_many_as_points(n_clusters):
     vectors = np.eye(6, dtype=np.float32)
-    state = fit_transport_kmeans(vectors, n_clusters, np.random.RandomState(0), n_init=2)
-    assert len(set(state.labels)) == n_clusters
+    for state in (equal := equal_sizes(vectors, vectors[:n_clusters]), relaxed_sizes(vectors, equal)):
+        assert len(set(state.labels)) == n_clusters
 
 
 def test_rows_of_zeros_stay_finite():
     vectors = np.concatenate([np.zeros((20, 4)), np.repeat(np.eye(4), 5, axis=0)]).astype(np.float32)
-    state = fit_transport_kmeans(vectors, 4, np.random.RandomState(0))
+    state = relaxed_sizes(vectors, equal_sizes(vectors, np.eye(4, dtype=np.float32)))
     assert np.isfinite(state.assignment).all()
     assert len(set(state.labels[20:])) == 4
 

@@ -2,7 +2,14 @@
 
 from shoal.clusterers.average_linkage import average_linkage_labels
 from shoal.clusterers.base import Clusterer, State
-from shoal.clusterers.centroids import Centroids, fit_kmeans, fit_minibatch_kmeans, fit_spherical_kmeans
+from shoal.clusterers.centroids import (
+    Centroids,
+    fit_kmeans,
+    fit_minibatch_kmeans,
+    fit_spherical_kmeans,
+    settled_directions,
+)
+from shoal.clusterers.communities import communities, communities_at
 from shoal.clusterers.heads import Heads, mean_log_probabilities
 from shoal.clusterers.iterative_classification import Classifier, iterative_classification
 from shoal.clusterers.linkage import LINKAGES, Linkage, fit_linkage
@@ -13,7 +20,13 @@ from shoal.clusterers.similarity_distribution import fit_hac_sd
 from shoal.clusterers.softmax_regression import SoftmaxHead, fit_softmax
 from shoal.clusterers.student_t import StudentT
 from shoal.clusterers.threads import threads_for
-from shoal.clusterers.transport import TransportState, cosine_silhouette, fit_transport_kmeans, transport_steps
+from shoal.clusterers.transport import (
+    TransportState,
+    cosine_silhouette,
+    equal_sizes,
+    relaxed_sizes,
+    transport_steps,
+)
 
 __all__ = [
     "LINKAGES",
@@ -32,7 +45,10 @@ __all__ = [
     "StudentT",
     "TransportState",
     "average_linkage_labels",
+    "communities",
+    "communities_at",
     "cosine_silhouette",
+    "equal_sizes",
     "fit_hac_sd",
     "fit_kmeans",
     "fit_linkage",
@@ -41,12 +57,13 @@ __all__ = [
     "fit_pca",
     "fit_softmax",
     "fit_spherical_kmeans",
-    "fit_transport_kmeans",
     "fit_umap",
     "graph_of",
     "iterative_classification",
     "mean_log_probabilities",
     "nearest_neighbours",
+    "relaxed_sizes",
+    "settled_directions",
     "smoothed",
     "smoothing_matrix",
     "threads_for",

@@ -20,6 +20,8 @@ from shoal.vectors import Vectors, membership, squared_distances, unit_rows
 # encoder's training.
 BANDWIDTH_SHARE = 0.1
 MINIBATCH_SIZE = 4096
+# From a good partition only borders move, and most of that in the first few passes.
+SETTLING_ITERATIONS = 60
 # Below this share of non-zero values, rows are passed on in sparse form.
 SPARSE = 0.1
 
@@ -117,6 +119,29 @@ def fit_spherical_kmeans(
                 best, best_cohesion, best_n_iter = centers, cohesion, n_iter
             bar.advance(1)
     return Centroids(best, _bandwidth(points, best), spherical=True, n_iter=best_n_iter)
+
+
+def settled_directions(vectors: Vectors, labels: NDArray[np.int64], n_clusters: int) -> Vectors:
+    """Return the centres that spherical k-means reaches from a given partition, (n_clusters, d).
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, d)
+        Rows of length one.
+    labels : ndarray of shape (n,)
+        The partition to start from, 0 to n_clusters - 1.
+    n_clusters : int
+        The number of clusters.
+
+    Examples
+    --------
+    >>> vectors = np.repeat(np.eye(2, dtype=np.float32), [3, 2], axis=0)
+    >>> settled_directions(vectors, np.array([0, 0, 1, 1, 1]), 2).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    points = np.ascontiguousarray(vectors, dtype=np.float32)
+    centers = unit_rows(membership(labels, n_clusters) @ points)
+    return _spherical_lloyd(points, centers, SETTLING_ITERATIONS)[0]
 
 
 def _spherical_lloyd(points: Vectors, centers: Vectors, max_iter: int) -> tuple[Vectors, float, int]:

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from shoal.clusterers.centroids import fit_spherical_kmeans
 from shoal.errors import ParameterError
 from shoal.functional import sinkhorn
 from shoal.progress import progress
 from shoal.vectors import Vectors, membership, unit_rows
 
-# Steps with equal sizes after each k-means start: k-means tends to split a large cluster and to join two small
+# Steps with equal sizes: k-means tends to split a large cluster and to join two small
 # ones, and equal sizes undo both. Ten are enough for the centres to settle.
 START_SCHEDULE = (0.0,) * 10
-# The best start is then relaxed: equal sizes, the square root of the current ones, nearly the current ones. With an
+# Then they are relaxed: equal sizes, the square root of the current ones, nearly the current ones. With an
 # exponent of 1 small clusters would vanish, since nothing fixes their size.
 RELAX_SCHEDULE = (0.0,) * 2 + (0.5,) * 5 + (0.9,) * 10
-# The transport steps keep moving the centres, so the k-means before them need not converge.
-KMEANS_ITERATIONS = 50
 # A cluster that lost all its rows can still win some back.
 SMALLEST_SHARE = 1e-9
 
@@ -107,35 +104,42 @@ def transport_steps(
     return TransportState(assignment, centers, sizes.astype(np.float32, copy=False))
 
 
-def fit_transport_kmeans(
-    vectors: Vectors,
-    n_clusters: int,
-    rng: np.random.RandomState,
-    *,
-    judge: Callable[[NDArray[np.int64]], float] | None = None,
-    n_init: int = 5,
-    temperature: float = 0.05,
-    schedule: Sequence[float] = RELAX_SCHEDULE,
-) -> TransportState:
-    """Cluster by optimal transport: the best of several balanced starts, relaxed to clusters of unequal sizes.
+def equal_sizes(vectors: Vectors, centers: Vectors, temperature: float = 0.05) -> TransportState:
+    """Give every cluster the same size, starting from these centres: ten transport steps.
 
     Parameters
     ----------
     vectors : ndarray of shape (n, d)
         Rows of length one.
-    n_clusters : int
-        The number of clusters.
-    rng : RandomState
-        Draws the k-means starts.
-    judge : callable, optional
-        Takes labels and returns how good they are; the best start is kept. By default :func:`cosine_silhouette` in
-        ``vectors``. If the vectors were smoothed, judge by unsmoothed ones: smoothing tightens any cluster.
-    n_init : int, default=5
-        Number of starts, each one run of spherical k-means and ten steps with equal sizes.
+    centers : ndarray of shape (n_clusters, d)
+        Unit vectors.
     temperature : float, default=0.05
         As in :func:`transport_steps`.
-    schedule : sequence of float
-        Exponents of the sizes after the best start is chosen; by default 0 twice, 0.5 five times, 0.9 ten times.
+
+    Returns
+    -------
+    TransportState
+
+    Examples
+    --------
+    >>> vectors = np.repeat(np.eye(2, dtype=np.float32), [3, 1], axis=0)
+    >>> equal_sizes(vectors, np.eye(2, dtype=np.float32)).sizes.round(2).tolist()
+    [0.5, 0.5]
+    """
+    return _schedule(vectors, centers, START_SCHEDULE, temperature)
+
+
+def relaxed_sizes(vectors: Vectors, state: TransportState, temperature: float = 0.05) -> TransportState:
+    """Let clusters of equal size grow and shrink, step by step, towards the sizes that suit the rows.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, d)
+        Rows of length one.
+    state : TransportState
+        From :func:`equal_sizes`.
+    temperature : float, default=0.05
+        As in :func:`transport_steps`.
 
     Returns
     -------
@@ -144,29 +148,19 @@ def fit_transport_kmeans(
     Examples
     --------
     >>> vectors = np.repeat(np.eye(3, dtype=np.float32), [6, 3, 3], axis=0)
-    >>> sorted(np.bincount(fit_transport_kmeans(vectors, 3, np.random.RandomState(0)).labels).tolist())
-    [3, 3, 6]
+    >>> state = relaxed_sizes(vectors, equal_sizes(vectors, np.eye(3, dtype=np.float32)))
+    >>> np.bincount(state.labels).tolist()
+    [6, 3, 3]
     """
-    judge = judge or (lambda labels: cosine_silhouette(vectors, labels))
-    starts = [
-        fit_spherical_kmeans(vectors, n_clusters, rng, n_init=1, max_iter=KMEANS_ITERATIONS).centers
-        for _ in range(n_init)
-    ]
-    sizes: Vectors = np.full(n_clusters, 1 / n_clusters, dtype=np.float32)
-    best_centers, best_verdict = starts[0], -np.inf
-    with progress("Transport", n_init * len(START_SCHEDULE) + len(schedule), unit="steps") as bar:
-        for centers in starts:
-            for exponent in START_SCHEDULE:
-                state = transport_steps(vectors, centers, sizes, [exponent], temperature)
-                centers = state.centers
-                bar.advance(1)
-            verdict = judge(state.labels)
-            if verdict > best_verdict:
-                best_centers, best_verdict = centers, verdict
-        centers = best_centers
-        for exponent in schedule:
-            state = transport_steps(vectors, centers, sizes, [exponent], temperature)
-            centers, sizes = state.centers, state.sizes
+    return _schedule(vectors, state.centers, RELAX_SCHEDULE, temperature)
+
+
+def _schedule(vectors: Vectors, centers: Vectors, exponents: Sequence[float], temperature: float) -> TransportState:
+    """Transport with equal sizes first, one step per exponent, with a progress line."""
+    state = TransportState(np.empty(0, np.float32), centers, np.full(len(centers), 1 / len(centers), np.float32))
+    with progress("Transport", len(exponents), unit="steps") as bar:
+        for exponent in exponents:
+            state = transport_steps(vectors, state.centers, state.sizes, [exponent], temperature)
             bar.advance(1)
     return state
 

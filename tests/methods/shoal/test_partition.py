@@ -1,100 +1,144 @@
+"""Each rule of the procedure, on rows whose clusters are known."""
+
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from shoal.methods.shoal.candidates import Candidates, PartitionOptions
-from shoal.methods.shoal.evidence import START, UNEQUAL
+from shoal.methods.shoal.evidence import BALANCED, SAFE, SIZES_FREE, START, UNEQUAL
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.partition import find_partition
 from shoal.metrics import accuracy
 from shoal.vectors import unit_rows
 
+VERY_UNEQUAL = [80, 60, 40, 20, 10, 6, 5, 4, 4, 3]
+
+
+def find(features, n_clusters, **options):
+    return find_partition(features, n_clusters, np.random.RandomState(0), PartitionOptions(**options))
+
+
+def noise(n_rows, seed=0):
+    return Features(unit_rows(np.random.RandomState(seed).normal(size=(n_rows, 12)).astype(np.float32)))
+
+
+def weighed(found):
+    return [each.branch for each in found.evidence]
+
 
 def test_clear_clusters_are_found_and_the_same_seed_finds_them_again(two):
     features, labels = two([40, 30, 20])
-    found = find_partition(features, 3, np.random.RandomState(0))
+    found = find(features, 3)
     assert accuracy(labels, found.labels) == 1
-    again = find_partition(features, 3, np.random.RandomState(0))
-    np.testing.assert_array_equal(found.labels, again.labels)
+    np.testing.assert_array_equal(found.labels, find(features, 3).labels)
+    np.testing.assert_array_equal(found.labels, found.assignment.argmax(axis=1))
     np.testing.assert_allclose(found.assignment.sum(axis=1), 1, rtol=1e-5)
 
 
-def test_many_clusters_of_very_unequal_sizes_take_the_unequal_branch(two):
-    sizes = [80, 60, 40, 20, 10, 6, 5, 4, 4, 3]
-    features, labels = two(sizes, dimension=30, noise=0.12)
-    found = find_partition(features, len(sizes), np.random.RandomState(0))
-    assert found.reason.startswith(UNEQUAL)
+def test_sizes_are_relaxed_where_setting_them_free_explains_no_more(two):
+    features, _ = two([40, 30, 20])
+    found = find(features, 3)
+    assert (found.branch, found.agreement) == (BALANCED, pytest.approx(1))
+    assert found.reason == "clusters of similar sizes."
+    assert weighed(found) == [START, SAFE, SIZES_FREE, BALANCED, f"{BALANCED}, co-trained"]
+
+
+def test_sizes_are_set_free_where_that_explains_more(two):
+    features, labels = two([100, 60, 30])
+    found = find(features, 3)
+    assert found.branch == BALANCED
+    assert found.reason == "clusters of sizes that the neighbours suggest."
+    assert accuracy(labels, found.labels) == 1
+
+
+def test_many_clusters_of_very_unequal_sizes_are_linked(two):
+    features, labels = two(VERY_UNEQUAL, dimension=30, noise=0.12)
+    found = find(features, len(VERY_UNEQUAL))
+    assert (found.branch, found.agreement) == (UNEQUAL, None)
+    assert found.reason == "clusters of very unequal sizes, because equal ones do not fit the texts."
+    assert weighed(found) == [START, SAFE, UNEQUAL, f"{UNEQUAL}, co-trained"]
     assert accuracy(labels, found.labels) > 0.97
+    assert find(features, len(VERY_UNEQUAL), unequal=False).branch != UNEQUAL
 
 
-def test_regrouping_is_said(two, dense_themes):
-    def reason(features, n_clusters, **options):
-        found = find_partition(features, n_clusters, np.random.RandomState(0), PartitionOptions(**options))
-        assert found.branch == UNEQUAL
-        return found.reason
+def test_linked_clusters_are_regrouped_if_that_explains_as_much(two, monkeypatch):
+    features, labels = two(VERY_UNEQUAL, dimension=30, noise=0.12)
+    bad = np.eye(10, dtype=np.float32)[np.where(labels == 9, 0, labels)]
+    good = np.eye(10, dtype=np.float32)[labels]
+    joined = np.eye(10, dtype=np.float32)[np.where(labels == 3, 2, labels)]
+    for linked, better, said in ((joined, good, True), (good, bad, False)):
+        monkeypatch.setattr(Candidates, "unequal", lambda self, linked=linked: linked)
+        monkeypatch.setattr(Candidates, "regrouped", lambda self, assignment, better=better: better)
+        found = find(features, 10, co_training=False)
+        assert found.reason.endswith(", regrouped.") == said
+        assert accuracy(labels, found.labels) == 1
+        assert f"{UNEQUAL}, regrouped" in weighed(found)
+        assert f"{UNEQUAL}, regrouped" not in weighed(find(features, 10, regrouping=False))
 
-    clear, _ = two([80, 60, 40, 20, 10, 6, 5, 4, 4, 3], dimension=30, noise=0.12)
-    assert "nothing to regroup" in reason(clear, 10)
-    assert "regroup" not in reason(clear, 10, regrouping=False)
-    assert "regrouping kept" in reason(dense_themes[0], 12)
+
+def test_linkage_that_explains_less_than_kmeans_is_not_taken(two, monkeypatch):
+    features, labels = two(VERY_UNEQUAL, dimension=30, noise=0.12)
+    monkeypatch.setattr(Candidates, "unequal", lambda self: np.eye(10, dtype=np.float32)[np.arange(len(labels)) % 10])
+    found = find(features, 10)
+    assert (found.branch, found.agreement) == (SAFE, None)
+    assert "several answers" not in found.reason
+
+
+def test_where_the_starts_disagree_the_safe_candidate_is_taken_and_it_is_said():
+    found = find(noise(200), 8)
+    assert found.branch == SAFE
+    assert found.agreement < 2 / 3
+    assert f"the texts support several answers: starts agree on {found.agreement:.0%} of the pairs." in found.reason
+    assert weighed(found) == [START, SAFE, SIZES_FREE, BALANCED]
+    settled = Candidates(noise(200), 8, PartitionOptions()).settled(found.start)
+    np.testing.assert_array_equal(found.labels, settled)
+    assert set(found.assignment.ravel().tolist()) == {0.0, 1.0}
+
+
+def test_where_kmeans_explains_far_more_than_equal_sizes_it_is_taken(two):
+    features, labels = two([150, 80, 40, 20], noise=0.3)
+    found = find(features, 4, unequal=False)
+    assert found.branch == SAFE
+    assert found.reason.endswith("they explain the neighbours far better than clusters that start with equal sizes.")
+    assert accuracy(labels, found.labels) > 0.98
+
+
+def test_without_equal_sizes_the_safe_candidate_is_the_answer(two):
+    features, labels = two([40, 30, 20])
+    found = find(features, 3, equal_sizes=False)
+    assert weighed(found) == [START, SAFE]
+    assert found.reason == "k-means by meaning, with borders that follow the neighbours."
+    assert accuracy(labels, found.labels) == 1
+
+
+def test_co_training_can_be_left_out(two):
+    features, labels = two([40, 30, 20])
+    found = find(features, 3, co_training=False)
+    assert weighed(found) == [START, SAFE, SIZES_FREE, BALANCED]
+    assert accuracy(labels, found.labels) == 1
+
+
+def test_one_cluster_is_all_rows(two):
+    features, _ = two([20, 20])
+    found = find(features, 1)
+    assert (found.branch, set(found.labels.tolist())) == (SAFE, {0})
 
 
 def test_there_are_as_many_clusters_as_were_asked_for():
-    rng = np.random.RandomState(0)
-    features = Features(unit_rows(rng.normal(size=(60, 12)).astype(np.float32)))
-    for options in (PartitionOptions(), PartitionOptions(unequal=False, smoothing=(1.0,))):
+    for options in ({}, {"unequal": False, "smoothing": 1.0}, {"equal_sizes": False}):
         for n_clusters in (4, 20, 50, 60):
-            found = find_partition(features, n_clusters, np.random.RandomState(0), options)
-            assert len(set(found.labels.tolist())) == n_clusters
-
-
-def test_every_partition_that_was_weighed_is_reported(two):
-    features, _ = two([20, 20])
-    facts = find_partition(features, 2, np.random.RandomState(0)).as_dict()
-    branches = [each["branch"] for each in facts["weighed"]]
-    assert branches[:4] == ["balanced, smoothing 0", "balanced, smoothing 0.5", "balanced, smoothing 1", UNEQUAL]
-    assert branches[-2].endswith(", co-trained")
-    assert branches[-1] == START
-    assert facts["smoothing"] in (0.0, 0.5, 1.0)
-
-
-def test_parts_can_be_left_out(two):
-    features, labels = two([20, 20])
-    left = PartitionOptions(smoothing=(1.0,), equal_sizes=False, unequal=False, co_training=False)
-    found = find_partition(features, 2, np.random.RandomState(0), left)
-    assert [each.branch for each in found.evidence] == ["balanced, smoothing 1", START]
-    assert accuracy(labels, found.labels) == 1
-    assert set(found.assignment.ravel().tolist()) == {0.0, 1.0}
+            assert len(set(find(noise(60), n_clusters, **options).labels.tolist())) == n_clusters
 
 
 def test_one_view_is_enough(groups):
     meaning, labels = groups([30, 30])
-    found = find_partition(Features(meaning), 2, np.random.RandomState(0))
-    assert accuracy(labels, found.labels) == 1
+    assert accuracy(labels, find(Features(meaning), 2).labels) == 1
 
 
-def test_the_answer_is_never_weaker_than_the_kmeans_start(two, monkeypatch):
-    features, _ = two([30, 30, 30])
-    bad = np.eye(3, dtype=np.float32)[np.arange(90) % 3]  # as if both branches had failed
-    monkeypatch.setattr(Candidates, "balanced", lambda self, smoothing, rng: bad)
-    monkeypatch.setattr(Candidates, "unequal", lambda self, smoothing: bad)
-    monkeypatch.setattr(Candidates, "cotrained", lambda self, assignment, exponent: assignment)
-    found = find_partition(features, 3, np.random.RandomState(0))
-    np.testing.assert_array_equal(found.labels, found.start)
-    assert found.reason.startswith("k-means: its evidence")
-
-
-def test_co_training_may_cost_a_little_evidence_but_no_more(two, monkeypatch):
-    features, _ = two([40, 30, 20], noise=0.3)
-
-    def with_swapped(n_rows):
-        def cotrained(self, assignment, exponent):
-            moved = assignment.copy()
-            moved[:n_rows] = moved[:n_rows, ::-1]
-            return moved
-
-        monkeypatch.setattr(Candidates, "cotrained", cotrained)
-        return find_partition(features, 3, np.random.RandomState(0)).reason
-
-    assert "kept" in with_swapped(0)
-    assert "dropped" in with_swapped(10)
+def test_the_choice_is_reported_as_plain_values(two):
+    features, _ = two([20, 20])
+    facts = find(features, 2).as_dict()
+    assert facts.keys() == {"reason", "branch", "agreement", "weighed"}
+    assert facts["branch"] == BALANCED
+    assert all(each.keys() == {"branch", "modularity", "silhouette"} for each in facts["weighed"])

@@ -1,8 +1,8 @@
-"""2. The candidate partitions: balanced, unequal, regrouped, co-trained."""
+"""2. The candidate partitions: k-means, balanced, free, unequal, regrouped, co-trained."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,31 +10,39 @@ import torch
 from numpy.typing import NDArray
 
 from shoal.clusterers import (
+    TransportState,
     average_linkage_labels,
+    communities_at,
     cosine_silhouette,
+    equal_sizes,
     fit_softmax,
     fit_spherical_kmeans,
-    fit_transport_kmeans,
     mean_log_probabilities,
+    relaxed_sizes,
+    settled_directions,
     smoothed,
     smoothing_matrix,
     transport_steps,
 )
 from shoal.functional import sinkhorn
-from shoal.methods.shoal.evidence import BALANCED, Evidence
+from shoal.methods.shoal.evidence import Evidence
 from shoal.methods.shoal.features import Features
-from shoal.methods.shoal.regrouping import Labels, links_between, regrouped
+from shoal.methods.shoal.regrouping import Labels, regrouped
 from shoal.metrics import modularity
 from shoal.parameters import FLAG, Limit, declared, number, parameter, parameters_of, whole
-from shoal.vectors import Vectors, unit_rows
+from shoal.vectors import Vectors, membership, unit_rows
 
 # Steps that move the borders of the linkage's clusters to match their centres; sizes are kept.
 BORDER_SCHEDULE = (1.0,) * 3
-
-
-def _are_amounts(value: Any) -> bool:
-    """Tell whether a value is a list of one or more numbers from 0 to 1."""
-    return isinstance(value, list | tuple) and bool(value) and all(map(number(least=0, most=1).allows, value))
+# Transport goes on moving the centres, so the k-means before it need not converge.
+KMEANS_ITERATIONS = 50
+# Up to this many rows are linked one by one; beyond it, small groups of rows are: as good, in a fraction of the time.
+LINKED_ROWS = 3_000
+# With fewer texts the words have less weight: a word's frequency is the less certain, the fewer texts it is taken from
+# (by the square root of their number), and fillers look like themes.
+TEXTS_FOR_WORDS = 1_000
+# A handful of neighbours holds even small clusters together, if they have that many texts.
+HANDFUL = 5
 
 
 @declared
@@ -52,20 +60,18 @@ class PartitionOptions:
         "Number of smoothing steps over the neighbour graph. More blur small clusters; ten or more are unstable.",
         whole(),
     )
-    smoothing: Sequence[float] = parameter(
-        (0.0, 0.5, 1.0),
-        "Amounts of smoothing over the neighbour graph, from 0 to 1; each is tried and the evidence "
-        "decides. Smoothing helps where meaning and words agree on the neighbours; where they do not, it blurs "
-        "both.",
-        Limit(_are_amounts, "but it must be a list of one or more numbers from 0 to 1."),
+    smoothing: float = parameter(
+        0.5,
+        "Weight of a text's neighbours against the text itself when its features are smoothed over the neighbour "
+        "graph, from 0, no smoothing, to 1.",
+        number(least=0, most=1),
     )
     equal_sizes: bool = parameter(
-        True, "Start from clusters of equal size, by optimal transport; otherwise use spherical k-means.", FLAG
+        True, "Start from clusters of equal size, by optimal transport; otherwise from k-means by meaning.", FLAG
     )
     unequal: bool = parameter(
         True,
-        "Also try clusters of any size, by linkage. They are chosen if they are about as distinct as the "
-        "balanced ones, or more.",
+        "Use clusters of very unequal sizes, by linkage, where equal sizes do not fit the texts.",
         FLAG,
     )
     regrouping: bool = parameter(
@@ -77,13 +83,13 @@ class PartitionOptions:
     )
     co_training: bool = parameter(
         True,
-        "Let heads on the features by meaning and by words correct the partition, unless the evidence gets weaker.",
+        "Let heads on the features by meaning and by words correct the partition.",
         FLAG,
     )
     n_init: int = parameter(
         4,
-        "Number of k-means starts per amount of smoothing; the one with the strongest evidence is kept. Not "
-        "every start ends well.",
+        "Number of starts of k-means by meaning; as many again, and one from communities, start the clusters of "
+        "equal size, and the one that explains the neighbours best is kept: not every start ends well.",
         whole(),
     )
     temperature: float = parameter(
@@ -106,71 +112,100 @@ class Candidates:
 
     def __init__(self, features: Features, n_clusters: int, options: PartitionOptions) -> None:
         self.features, self.n_clusters, self.options = features, n_clusters, options
-        graphs = features.graphs(options.n_neighbors)
+        n_rows = len(features.meaning)
+        weighted = features.weighted(min(1.0, float(np.sqrt(n_rows / TEXTS_FOR_WORDS))))
+        graphs = weighted.graphs(min(options.n_neighbors, fair_neighbours(n_rows, n_clusters)))
         self.graph = sum(graphs[1:], graphs[0])
-        self.joint = features.joint
         self.matrix = smoothing_matrix(self.graph)
+        self.smooth = smoothed(weighted.joint, self.matrix, options.smoothing_steps, options.smoothing)
 
-    def balanced(self, smoothing: float, rng: np.random.RandomState) -> Vectors:
-        """Return clusters of nearly equal size, relaxed step by step; or those of plain k-means."""
-        if not self.options.equal_sizes:
-            rows = self._smooth(smoothing)
-            plain = fit_spherical_kmeans(rows, self.n_clusters, rng, n_init=self.options.n_init)
-            return filled(np.eye(self.n_clusters, dtype=np.float32)[plain.scores(rows).argmax(axis=1)])
-        found = fit_transport_kmeans(
-            self._smooth(smoothing),
-            self.n_clusters,
-            rng,
-            judge=lambda labels: self.evidence(BALANCED, labels).strength,
-            n_init=self.options.n_init,
-            temperature=self.options.temperature,
-        )
-        return filled(found.assignment)
+    def settled(self, labels: Labels) -> Labels:
+        """Run k-means on the smoothed rows from a partition: its borders follow the neighbours."""
+        centers = settled_directions(self.smooth, labels, self.n_clusters)
+        settled: Labels = self.hard((self.smooth @ centers.T).argmax(axis=1)).argmax(axis=1)
+        return settled
 
-    def unequal(self, smoothing: float) -> Vectors:
-        """Return clusters of any size, by average linkage."""
-        rows = self._smooth(smoothing)
-        return self._with_borders(rows, average_linkage_labels(rows, self.n_clusters))
+    def equal_from_communities(self, rng: np.random.RandomState) -> TransportState:
+        """Return clusters of equal size that start from communities of the graph."""
+        labels = communities_at(self.graph, self.n_clusters, int(rng.randint(np.iinfo(np.int32).max)))
+        centers: Vectors = unit_rows(membership(labels, int(labels.max()) + 1) @ self.smooth)[: self.n_clusters]
+        missing = rng.permutation(len(self.smooth))[: self.n_clusters - len(centers)]  # if there are too few
+        return equal_sizes(self.smooth, np.vstack([centers, self.smooth[missing]]), self.options.temperature)
 
-    def regrouped(self, assignment: Vectors, smoothing: float) -> Vectors:
+    def equal_from_kmeans(self, rng: np.random.RandomState) -> TransportState:
+        """Return clusters of equal size that start from k-means on the smoothed rows."""
+        start = fit_spherical_kmeans(self.smooth, self.n_clusters, rng, n_init=1, max_iter=KMEANS_ITERATIONS)
+        return equal_sizes(self.smooth, start.centers, self.options.temperature)
+
+    def balanced(self, state: TransportState) -> Vectors:
+        """Return clusters of nearly equal size, relaxed from equal ones."""
+        return filled(relaxed_sizes(self.smooth, state, self.options.temperature).assignment)
+
+    def free(self, state: TransportState) -> Vectors:
+        """Return clusters of any size, by k-means from equal ones."""
+        return self.hard(self.settled(state.labels))
+
+    def unequal(self) -> Vectors:
+        """Return clusters of very unequal sizes, by average linkage."""
+        return self._with_borders(average_linkage_labels(self.smooth, self.n_clusters, max_rows=LINKED_ROWS))
+
+    def regrouped(self, assignment: Vectors) -> Vectors:
         """Split clusters with two themes and merge as many others; return the assignment itself if nothing changes."""
         before = assignment.argmax(axis=1)
         labels = regrouped(self.graph, before, self.n_clusters)
-        return assignment if (labels == before).all() else self._with_borders(self._smooth(smoothing), labels)
-
-    def _with_borders(self, rows: Vectors, labels: Labels) -> Vectors:
-        """Move the borders of clusters to match their centres."""
-        one_hot = np.eye(self.n_clusters, dtype=np.float32)[labels]
-        sizes = one_hot.mean(axis=0)
-        centers = unit_rows(one_hot.T @ rows)
-        moved = transport_steps(rows, centers, sizes, BORDER_SCHEDULE, temperature=self.options.temperature).assignment
-        return without_empty(moved, one_hot)
+        return assignment if (labels == before).all() else self._with_borders(labels)
 
     def cotrained(self, assignment: Vectors, exponent: float) -> Vectors:
-        """Train heads by meaning and by words on the confident rows of each cluster; together they assign all rows."""
+        """Train heads by meaning and by words on the confident rows of each cluster; together they assign all rows.
+
+        A row's neighbours have as much say as the row itself.
+        """
         labels = assignment.argmax(axis=1)
         sure = confident_rows(assignment, self.options.sure_share)
-        log_probabilities = mean_log_probabilities(
+        own = mean_log_probabilities(
             [fit_softmax(part[sure], labels[sure], self.n_clusters) for part in self.features.each], self.features.each
         )
         sizes = np.bincount(labels, minlength=self.n_clusters).clip(1e-3) ** exponent
-        spread = np.asarray(self.matrix @ log_probabilities, dtype=np.float32)
-        scores = torch.from_numpy(spread - spread.max(axis=1, keepdims=True))  # few sweeps: start from each row's best
-        taught: Vectors = sinkhorn(scores, torch.from_numpy(sizes), temperature=1.0, n_iterations=20).numpy()
+        scores = np.asarray(own + self.matrix @ own, dtype=np.float32) / 2
+        scores -= scores.max(axis=1, keepdims=True)  # few sweeps: start from each row's best
+        taught: Vectors = sinkhorn(
+            torch.from_numpy(scores), torch.from_numpy(sizes), temperature=1.0, n_iterations=20
+        ).numpy()
         return without_empty(taught, assignment)
 
     def evidence(self, branch: str, labels: Labels) -> Evidence:
         """Compute the evidence for a partition."""
-        return Evidence(
-            branch,
-            modularity(self.graph, labels),
-            cosine_silhouette(self.joint, labels),
-            float(links_between(self.graph, labels, self.n_clusters).strength.mean()),
-        )
+        return Evidence(branch, self.explained(labels), cosine_silhouette(self.features.meaning, labels))
 
-    def _smooth(self, smoothing: float) -> Vectors:
-        """Return the features side by side, each row moved towards its neighbours."""
-        return smoothed(self.joint, self.matrix, self.options.smoothing_steps, smoothing)
+    def explained(self, labels: Labels) -> float:
+        """Return the modularity of a partition; 0 if no text has a neighbour."""
+        return float(np.nan_to_num(modularity(self.graph, labels)))
+
+    def _with_borders(self, labels: Labels) -> Vectors:
+        """Move the borders of clusters to match their centres."""
+        one_hot = np.eye(self.n_clusters, dtype=np.float32)[labels]
+        sizes = one_hot.mean(axis=0)
+        centers = unit_rows(one_hot.T @ self.smooth)
+        moved = transport_steps(
+            self.smooth, centers, sizes, BORDER_SCHEDULE, temperature=self.options.temperature
+        ).assignment
+        return without_empty(moved, one_hot)
+
+    def hard(self, labels: Labels) -> Vectors:
+        """Return a hard assignment without empty clusters."""
+        return filled(np.eye(self.n_clusters, dtype=np.float32)[labels])
+
+
+def fair_neighbours(n_rows: int, n_clusters: int) -> int:
+    """Return how many neighbours a row may have: half of a cluster's usual size, or a handful if it has that many.
+
+    Examples
+    --------
+    >>> [fair_neighbours(n_rows, 10) for n_rows in (1000, 60, 30, 10)]
+    [50, 5, 2, 1]
+    """
+    usual = n_rows // n_clusters
+    return max(usual // 2, min(HANDFUL, usual - 1), 1)
 
 
 def confident_rows(assignment: Vectors, share: float) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ again. ``docs/methods/shoal.md`` explains how and why.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, cast
@@ -71,9 +71,9 @@ class Shoal(TextClusterer):
     Attributes
     ----------
     outcome_ : dict
-        ``choice``: ``reason`` (a sentence), ``branch`` (the candidate that was chosen), ``smoothing`` (the amount,
-        0 to 1) and ``weighed``, the evidence for each partition considered. ``stages``: the outcome of each round of
-        fine-tuning, if any.
+        ``choice``: ``reason`` (a sentence), ``branch`` (the candidate that was chosen), ``agreement`` (how far several
+        starts agree, 0 to 1; None if they were not compared) and ``weighed``, the evidence for each partition
+        considered. ``stages``: the outcome of each round of fine-tuning, if any.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class Shoal(TextClusterer):
     )
     n_neighbors: int = PARTITION["n_neighbors"]
     smoothing_steps: int = PARTITION["smoothing_steps"]
-    smoothing: Sequence[float] = PARTITION["smoothing"]
+    smoothing: float = PARTITION["smoothing"]
     equal_sizes: bool = PARTITION["equal_sizes"]
     unequal: bool = PARTITION["unequal"]
     regrouping: bool = PARTITION["regrouping"]
@@ -177,7 +177,7 @@ class Shoal(TextClusterer):
     def _partition(self, features: Features, rng: np.random.RandomState) -> Partition:
         """Find the partition of distinct rows."""
         named = {field.name: getattr(self, field.name) for field in fields(PartitionOptions)}
-        options = PartitionOptions(**{**named, "smoothing": tuple(map(float, self.smoothing))})
+        options = PartitionOptions(**named)
         with threads_for(len(features.meaning)):
             return find_partition(features, self.n_clusters, rng, options)
 

@@ -1,21 +1,30 @@
-"""4. The evidence for a partition, without labels, and the choice between partitions."""
+"""4. The evidence for a partition, without labels, and the rules that choose by it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
-# Exponent of the silhouette, relative to the modularity, in the strength of a partition.
-SILHOUETTE_EXPONENT = 1.5
-# Share of the silhouette that smoothing may cost. The silhouette ignores the graph: if it falls further, the graph
-# misleads.
-SMOOTHING_COST = 0.05
-# Linkage is chosen unless it is less distinct than balanced clusters by more than this share: theirs is the best of
-# several starts and smoothings, its own the only one.
-UNEQUAL_ALLOWANCE = 0.15
-# Below this share of neighbours clusters are separate; how far below says nothing more.
-LEAST_LINK = 0.01
-START, BALANCED, UNEQUAL = "k-means start", "balanced", "unequal"
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.metrics import ari
+
+START, SAFE, BALANCED, UNEQUAL = "k-means", "k-means, settled", "balanced", "unequal"
+SIZES_FREE = f"{BALANCED}, sizes free"
+
+# Clusters of equal size are the starting assumption: k-means by itself splits large clusters and joins small ones. It
+# is given up where k-means leaves this share less of the neighbours unexplained: sizes then differ by far.
+UNEQUAL_GAIN = 0.25
+# Below that, sizes are set free if it leaves this share less unexplained, and else stay nearly equal.
+FREE_GAIN = 0.02
+# The safe candidate is the answer where it leaves a tenth less unexplained than the balanced one: equal sizes were then
+# a bad start.
+SAFE_GAIN = 0.1
+# Partitions from different starts must have two thirds of their pairs of texts in common (beyond chance). If they do
+# not, the neighbours support several answers, and the one nearest to plain k-means is the safe one.
+LEAST_AGREEMENT = 2 / 3
 
 
 @dataclass(frozen=True)
@@ -27,55 +36,36 @@ class Evidence:
     branch : str
         Name of the partition.
     modularity : float
-        How many more neighbours share a cluster than by chance (Newman 2004).
+        How many more neighbours share a cluster than by chance (Newman 2004), on the graph of neighbours by meaning
+        and by words.
     silhouette : float
-        How far apart the clusters are by meaning and words side by side, before smoothing.
-    link : float
-        Share of neighbours between a cluster and the one it is most connected to, on average.
+        How far apart the clusters are by meaning alone.
     """
 
     branch: str
     modularity: float
     silhouette: float
-    link: float
-
-    @property
-    def strength(self) -> float:
-        """Modularity and silhouette combined: a partition must explain the neighbours and separate the clusters.
-
-        The silhouette counts for more. Modularity is measured on the graph that is used for smoothing and rises with
-        smoothing by itself; the silhouette ignores the graph and falls with every text that was moved too far.
-        """
-        return float(max(self.modularity, 0.0) * max(self.silhouette, 0.0) ** SILHOUETTE_EXPONENT)
-
-    @property
-    def distinctness(self) -> float:
-        """Strength divided by link: a cluster that is a splinter of another counts against the whole partition.
-
-        A linkage that merges whole themes and splits splinters off others can be as strong as a good partition, because
-        its large clusters compensate. But its splinters stay connected to the clusters they were split from.
-        """
-        return self.strength / max(self.link, LEAST_LINK)
 
 
-def balanced_branch(smoothing: float) -> str:
-    """Return the name of the balanced branch with this amount of smoothing."""
-    return f"{BALANCED}, smoothing {smoothing:g}"
+def explains_more(one: float, other: float, gain: float) -> bool:
+    """Tell whether the unexplained rest of one modularity, 1 - Q, is smaller than another's by this share or more.
+
+    Examples
+    --------
+    >>> explains_more(0.86, 0.8, 0.25), explains_more(0.84, 0.8, 0.25)
+    (True, False)
+    """
+    return 1 - one <= (1 - gain) * (1 - other)
 
 
-def choose(weighed: Sequence[Evidence]) -> tuple[str, str]:
-    """Return the branch to choose, and why."""
-    widest = max(each.silhouette for each in weighed if each.branch != UNEQUAL)
-    apart = {each.branch: each for each in weighed if each.silhouette >= widest - SMOOTHING_COST * abs(widest)}
-    unequal = apart.pop(UNEQUAL, None)
-    best = max(apart.values(), key=lambda each: each.strength)
-    if unequal is None:
-        left = f": the silhouette of {UNEQUAL} clusters is too low" if UNEQUAL in {e.branch for e in weighed} else ""
-        return best.branch, f"{best.branch}{left}"
-    if unequal.distinctness > (1 - UNEQUAL_ALLOWANCE) * best.distinctness:
-        return UNEQUAL, _reason(f"{UNEQUAL} clusters", unequal, best.branch, best)
-    return best.branch, _reason(best.branch, best, f"{UNEQUAL} clusters", unequal)
+def agreement(partitions: Sequence[NDArray[np.int64]]) -> float:
+    """Return the mean adjusted Rand index over all pairs of partitions; 1 for a single one.
 
-
-def _reason(taken: str, evidence: Evidence, left: str, against: Evidence) -> str:
-    return f"{taken}: distinctness {evidence.distinctness:.3g}, against {against.distinctness:.3g} for {left}"
+    Examples
+    --------
+    >>> same = np.array([0, 0, 1, 1])
+    >>> agreement([same, 1 - same]), agreement([same])
+    (1.0, 1.0)
+    """
+    pairs = [ari(one.tolist(), other.tolist()) for one, other in combinations(partitions, 2)]
+    return float(np.mean(pairs)) if pairs else 1.0

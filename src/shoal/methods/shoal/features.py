@@ -40,6 +40,12 @@ class Features:
         """All features side by side, as unit rows."""
         return unit_rows(np.hstack(self.each))
 
+    def weighted(self, weight: float) -> Features:
+        """Return the same features with this weight of the words against the meaning."""
+        if weight == 1 or self.words is None or self.counts is None:
+            return self
+        return Features(self.meaning, self.words * np.float32(weight), self.counts * np.float32(weight))
+
     def rows(self, rows: NDArray[np.int64]) -> Features:
         """Return some of the rows."""
         return Features(

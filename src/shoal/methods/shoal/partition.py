@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from shoal.clusterers import fit_spherical_kmeans
-from shoal.methods.shoal.candidates import Candidates, PartitionOptions, filled
-from shoal.methods.shoal.evidence import START, UNEQUAL, Evidence, balanced_branch, choose
+from shoal.clusterers import TransportState, fit_spherical_kmeans
+from shoal.methods.shoal.candidates import Candidates, PartitionOptions
+from shoal.methods.shoal.evidence import (
+    BALANCED,
+    FREE_GAIN,
+    LEAST_AGREEMENT,
+    SAFE,
+    SAFE_GAIN,
+    SIZES_FREE,
+    START,
+    UNEQUAL,
+    UNEQUAL_GAIN,
+    Evidence,
+    agreement,
+    explains_more,
+)
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.regrouping import Labels
 from shoal.vectors import Vectors
 
-# Share that regrouping may cost in distinctness, and co-training, which makes heads agree, in strength.
-STEP_COST = 0.02
-# Exponents of the sizes in co-training: balanced clusters nearly keep theirs, unequal ones keep them.
-BALANCED_EXPONENT, UNEQUAL_EXPONENT = 0.9, 1.0
+# Exponents of the sizes in co-training: balanced clusters nearly keep theirs, others keep them.
+BALANCED_EXPONENT, FREE_EXPONENT = 0.9, 1.0
+# The starts whose partitions are compared: the best by modularity. The others were bad luck and say nothing.
+COMPARED_STARTS = 3
 
 
 @dataclass(frozen=True)
@@ -35,9 +48,9 @@ class Partition:
         Labels of k-means by meaning alone.
     branch : str
         The candidate it started as.
-    smoothing : float
-        Its amount of smoothing, from 0 to 1.
-    evidence : list of Evidence
+    agreement : float or None
+        How far the partitions from different starts agree (adjusted Rand index); None if they were not compared.
+    evidence : tuple of Evidence
         For every partition considered.
     reason : str
         Why it was chosen, in one sentence.
@@ -47,21 +60,32 @@ class Partition:
     assignment: Vectors
     start: Labels
     branch: str
-    smoothing: float
+    agreement: float | None
     evidence: tuple[Evidence, ...]
     reason: str
 
     def as_dict(self) -> dict[str, Any]:
         """Return the choice as plain values."""
-        weighed = [
-            {**asdict(each), "strength": each.strength, "distinctness": each.distinctness} for each in self.evidence
-        ]
         return {
             "reason": self.reason,
             "branch": self.branch,
-            "smoothing": self.smoothing,
-            "weighed": weighed,
+            "agreement": self.agreement,
+            "weighed": [asdict(each) for each in self.evidence],
         }
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A candidate that was chosen: its name, assignment, exponent of the sizes for co-training (if any), the reason."""
+
+    branch: str
+    assignment: Vectors
+    exponent: float | None
+    reason: str
+
+    def because(self, reason: str) -> _Choice:
+        """Return it with another reason added."""
+        return replace(self, reason=f"{self.reason}; {reason}")
 
 
 def find_partition(
@@ -69,14 +93,15 @@ def find_partition(
 ) -> Partition:
     """Find one partition of rows with features by meaning and by words.
 
-    1. The features are joined, smoothed over the graph of neighbours by either (not at all, by half, fully), and
-       clustered with nearly equal sizes. Of the amounts of smoothing that cost the silhouette little, the one with
-       the strongest evidence is chosen.
-    2. Clusters of unequal sizes, by linkage on the smoothed rows, are chosen if they are about as distinct or more:
-       strong, and connected to their nearest by few neighbours. They are then regrouped.
-    3. One round of co-training between meaning and words. Co-training and regrouping are each kept unless the
-       evidence gets weaker.
-    4. If k-means by meaning alone has the stronger evidence, it is the answer after all.
+    The features are joined and smoothed over the graph of neighbours by either. Then:
+
+    1. k-means by meaning alone, and *settled*: its borders moved to the smoothed rows. This is the safe candidate.
+    2. Clusters of equal size from several starts; the one that explains the neighbours best is kept. If the safe
+       candidate explains them far better, sizes must be very unequal: clusters by linkage, regrouped.
+    3. Otherwise the sizes are relaxed. If the starts lead to different partitions, the evidence is unclear, and the
+       safe candidate is the answer, as it is if it explains the neighbours far better. If sizes set free explain them
+       better, they are set free.
+    4. One round of co-training between meaning and words, except for the safe candidate.
 
     Parameters
     ----------
@@ -103,44 +128,80 @@ def find_partition(
     [20, 20, 20]
     """
     options = options or PartitionOptions()
+    parts = Candidates(features, n_clusters, options)
     start = fit_spherical_kmeans(features.meaning, n_clusters, rng, n_init=options.n_init)
     start_labels: Labels = start.scores(features.meaning).argmax(axis=1)
-    parts = Candidates(features, n_clusters, options)
-
-    found = {balanced_branch(amount): parts.balanced(amount, rng) for amount in options.smoothing}
-    if options.unequal:
-        found[UNEQUAL] = parts.unequal(max(options.smoothing))
-    weighed = {branch: parts.evidence(branch, assignment.argmax(axis=1)) for branch, assignment in found.items()}
-    branch, reason = choose(list(weighed.values()))
-    assignment, best = found[branch], weighed[branch]
-    smoothing = next(
-        (amount for amount in options.smoothing if balanced_branch(amount) == branch), max(options.smoothing)
+    safe = parts.hard(parts.settled(start_labels))
+    scales = _Scales(parts, [parts.evidence(START, start_labels)])
+    explained = scales.weigh(SAFE, safe)
+    chosen = _Choice(SAFE, safe, None, "k-means by meaning, with borders that follow the neighbours")
+    common = None
+    if options.equal_sizes and n_clusters > 1:
+        first = parts.equal_from_communities(rng)
+        if options.unequal and explains_more(explained, parts.explained(first.labels), UNEQUAL_GAIN):
+            chosen = _linked(parts, scales, chosen)
+        else:
+            states = [first, *(parts.equal_from_kmeans(rng) for _ in range(options.n_init))]
+            chosen, common = _balanced(parts, scales, states, chosen)
+    assignment = chosen.assignment
+    if options.co_training and chosen.exponent is not None:
+        assignment = parts.cotrained(assignment, chosen.exponent)
+        scales.weigh(f"{chosen.branch}, co-trained", assignment)
+    labels: Labels = assignment.argmax(axis=1)
+    return Partition(
+        labels, assignment, start_labels, chosen.branch, common, tuple(scales.weighed), f"{chosen.reason}."
     )
 
-    def improve(better: Vectors, name: str, what: str, measure: Callable[[Evidence], float]) -> None:
-        """Keep the result of a step unless its evidence is weaker."""
-        nonlocal assignment, best, reason
-        after = parts.evidence(f"{branch}, {name}", better.argmax(axis=1))
-        weighed[after.branch] = after
-        if measure(after) >= (1 - STEP_COST) * measure(best):
-            assignment, best, reason = better, after, f"{reason}; {what} kept"
-        else:
-            reason = f"{reason}; {what} dropped, its evidence was weaker"
 
-    if branch == UNEQUAL and options.regrouping:
-        again = parts.regrouped(assignment, smoothing)
-        if again is assignment:
-            reason = f"{reason}; nothing to regroup"
-        else:
-            improve(again, "regrouped", "regrouping", lambda each: each.distinctness)
-    if options.co_training:
-        exponent = UNEQUAL_EXPONENT if branch == UNEQUAL else BALANCED_EXPONENT
-        taught = parts.cotrained(assignment, exponent)
-        improve(taught, "co-trained", "co-training", lambda each: each.strength)
-    before = parts.evidence(START, start_labels)
-    if before.strength > best.strength:
-        reason = f"k-means: its evidence ({before.strength:.4f}) was stronger than that of {branch} clusters"
-        branch, assignment = START, filled(np.eye(n_clusters, dtype=np.float32)[start_labels])
-    labels: Labels = assignment.argmax(axis=1)
-    evidence = (*weighed.values(), before)
-    return Partition(labels, assignment, start_labels, branch, smoothing, evidence, f"{reason}.")
+@dataclass
+class _Scales:
+    """The evidence so far."""
+
+    parts: Candidates
+    weighed: list[Evidence]
+
+    def weigh(self, branch: str, assignment: Vectors) -> float:
+        """Add a partition; return its modularity."""
+        self.weighed.append(self.parts.evidence(branch, assignment.argmax(axis=1)))
+        return self.weighed[-1].modularity
+
+    def modularity(self, branch: str) -> float:
+        """Return the modularity of a partition that was weighed."""
+        return next(each.modularity for each in self.weighed if each.branch == branch)
+
+
+def _linked(parts: Candidates, scales: _Scales, safe: _Choice) -> _Choice:
+    """Return clusters by linkage, regrouped if that explains as much; the safe ones if they explain more."""
+    linked = parts.unequal()
+    by_linkage = scales.weigh(UNEQUAL, linked)
+    if by_linkage <= scales.modularity(SAFE):
+        return safe
+    reason = "clusters of very unequal sizes, because equal ones do not fit the texts"
+    if parts.options.regrouping:
+        regrouped = parts.regrouped(linked)
+        if regrouped is not linked and scales.weigh(f"{UNEQUAL}, regrouped", regrouped) >= by_linkage:
+            linked, reason = regrouped, f"{reason}, regrouped"
+    return _Choice(UNEQUAL, linked, FREE_EXPONENT, reason)
+
+
+def _balanced(
+    parts: Candidates, scales: _Scales, states: Sequence[TransportState], safe: _Choice
+) -> tuple[_Choice, float]:
+    """Return the best of several clusterings into equal sizes, relaxed or set free, and how far the starts agree.
+
+    Where they do not agree, or explain far less than the safe candidate, that is returned.
+    """
+    ranked = sorted(states, key=lambda state: parts.explained(state.labels), reverse=True)[:COMPARED_STARTS]
+    relaxed = [parts.balanced(state) for state in ranked]
+    common = agreement([each.argmax(axis=1) for each in relaxed])
+    free = parts.free(ranked[0])
+    by_free, by_relaxed = scales.weigh(SIZES_FREE, free), scales.weigh(BALANCED, relaxed[0])
+    if common < LEAST_AGREEMENT:
+        return safe.because(f"the texts support several answers: starts agree on {common:.0%} of the pairs"), common
+    if explains_more(by_free, by_relaxed, FREE_GAIN):
+        found = _Choice(BALANCED, free, FREE_EXPONENT, "clusters of sizes that the neighbours suggest")
+    else:
+        found = _Choice(BALANCED, relaxed[0], BALANCED_EXPONENT, "clusters of similar sizes")
+    if explains_more(scales.modularity(SAFE), max(by_free, by_relaxed), SAFE_GAIN):
+        return safe.because("they explain the neighbours far better than clusters that start with equal sizes"), common
+    return found, common

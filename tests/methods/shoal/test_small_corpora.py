@@ -1,0 +1,137 @@
+"""Small corpora with known groups: at least as good as k-means, and as a person would group them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shoal import Shoal
+from shoal.demo_texts import standard_library_texts
+from shoal.encoder.representation import make_representation
+from shoal.metrics import accuracy
+
+pytestmark = pytest.mark.slow
+
+TOPICS = {
+    "delivery": [
+        "my parcel never arrived",
+        "the parcel came two weeks late",
+        "where is my delivery",
+        "the courier left the box at the wrong house",
+        "tracking has not moved since Monday",
+        "the package was damaged when it got here",
+        "I need my order shipped to another address",
+        "the driver did not ring the bell",
+        "shipping takes far too long",
+        "half of the items in the box are missing",
+        "can you deliver on a Saturday",
+        "my order is stuck at customs",
+    ],
+    "billing": [
+        "I was charged twice",
+        "please refund the second charge",
+        "wrong amount on my invoice",
+        "the discount code was not applied to the bill",
+        "my card was declined at checkout",
+        "can I pay by bank transfer",
+        "you took money after I cancelled my subscription",
+        "I need a receipt with my tax number",
+        "the price went up without notice",
+        "how do I update my credit card",
+        "where is the refund you promised",
+        "there is a fee on my statement that I do not know",
+    ],
+    "account": [
+        "I forgot my password",
+        "the login page says my user name is unknown",
+        "please delete my account",
+        "I cannot change the email in my profile",
+        "the reset link does not work",
+        "my account was locked after three attempts",
+        "how do I turn on two factor sign in",
+        "I never got the confirmation email",
+        "someone else signed in with my name",
+        "I want to change my user name",
+        "the app logs me out every hour",
+        "how can I merge two accounts",
+    ],
+    "weather": [
+        "it will rain in the north tomorrow",
+        "heavy snow closed the mountain road",
+        "the heat wave ends on Friday",
+        "strong winds are expected along the coast",
+        "a thunderstorm hit the city last night",
+        "the fog should clear by noon",
+        "temperatures fall below zero tonight",
+        "the drought has lasted all summer",
+        "hail damaged the crops",
+        "a mild and sunny weekend lies ahead",
+        "the hurricane lost force over land",
+        "spring came early this year",
+    ],
+    "cooking": [
+        "fry the onions until they are golden",
+        "add a pinch of salt to the dough",
+        "bake the bread for forty minutes",
+        "how long do I boil an egg",
+        "this soup needs more garlic",
+        "marinate the chicken over night",
+        "whisk the eggs with the sugar",
+        "the cake did not rise in the oven",
+        "simmer the sauce on low heat",
+        "which pan is best for pancakes",
+        "chop the parsley and the mint",
+        "let the pasta drain before you serve it",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def sentences():
+    """Sentences of five topics by topic, first sentences of docstrings by module, and the vector of each."""
+    modules: dict[str, list[str]] = {}
+    for each in standard_library_texts(modules=8):
+        modules.setdefault(each.module, []).append(each.text)
+    modules = {name: sorted(set(texts))[:50] for name, texts in modules.items()}
+    texts = [text for group in (*TOPICS.values(), *modules.values()) for text in group]
+    encoder = make_representation("transformer", Shoal(2)._representation_options())
+    return TOPICS, modules, dict(zip(texts, encoder.encode(texts), strict=True))
+
+
+def mean_scores(groups, vectors, n_clusters, n_each):
+    """Return the mean ACC of Shoal and of its k-means start over five draws of groups and texts."""
+    scores = []
+    for draw in range(5):
+        rng = np.random.RandomState(draw)
+        names = rng.choice(sorted(groups), n_clusters, replace=False)
+        rows = [(text, name) for name in names for text in rng.permutation(groups[name])[:n_each].tolist()]
+        texts, labels = zip(*rows, strict=True)
+        found = Shoal(n_clusters, random_state=draw).fit(texts, vectors=np.array([vectors[text] for text in texts]))
+        scores.append([accuracy(labels, found.labels_), accuracy(labels, found.start_labels_)])
+    ours, plain = np.mean(scores, axis=0)
+    return ours, plain
+
+
+def test_the_readmes_sentences_are_grouped_as_a_person_would(sentences):
+    topics, _, vectors = sentences
+    texts = [*topics["delivery"][:3], *topics["billing"][:3]]
+    matrix = np.array([vectors[text] for text in texts])
+    for seed in range(10):
+        labels = Shoal(2, random_state=seed).fit(texts, vectors=matrix).labels_
+        assert accuracy([0, 0, 0, 1, 1, 1], labels) == 1
+
+
+@pytest.mark.parametrize("n_each", [3, 5, 8, 12])
+@pytest.mark.parametrize("n_clusters", [2, 3, 5])
+def test_a_few_sentences_of_each_topic(sentences, n_clusters, n_each):
+    topics, _, vectors = sentences
+    ours, plain = mean_scores(topics, vectors, n_clusters, n_each)
+    assert ours >= plain
+    assert ours > 0.75
+
+
+@pytest.mark.parametrize(("n_clusters", "n_each"), [(2, 10), (4, 10), (4, 25), (4, 50), (8, 25)])
+def test_up_to_two_hundred_docstrings_of_each_module(sentences, n_clusters, n_each):
+    _, modules, vectors = sentences
+    ours, plain = mean_scores(modules, vectors, n_clusters, n_each)
+    assert ours >= plain
