@@ -23,6 +23,7 @@ ROWS = [
     ["encoder", "report"],
     ["augment", "training"],
     ["methods"],
+    ["fit_result"],
     ["fitting"],
     ["cli"],
 ]

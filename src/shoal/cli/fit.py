@@ -10,7 +10,7 @@ import typer
 from shoal.cli.tables import Encoding, Format, Json, Overwrite, SafeCsv, TextColumn
 
 if TYPE_CHECKING:
-    from shoal.fitting import FitResult
+    from shoal.fit_result import FitResult
 
 EXAMPLES = """
 Examples:
