@@ -15,8 +15,8 @@ _LONGEST_OTHER = 8
 _LONGEST_PHRASE = 4
 _MOST_BETWEEN = 2
 _MOST_WORDS = 3
-# Function words that belong to the verb before them: "top up", "log in". They may end a phrase, no others may.
-PARTICLES = frozenset({"up", "in", "out", "off", "on", "down", "back"})
+# Function words that belong to the verb before them: "top up". They may end a phrase; prepositions ("born in") may not.
+PARTICLES = frozenset({"up", "out", "off", "down", "back"})
 
 _NEGATIONS = frozenset({"not", "no", "cannot"})
 
