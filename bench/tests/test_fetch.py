@@ -162,7 +162,24 @@ FORMS = {
             ("tech", "It was wet"),
         ],
     ),
+    "banking77": (
+        [
+            table([["text", "category"], ["Where, oh where is\nmy card?", "card_arrival"]]),
+            table([["text", "category"], ["Topped up", "top_up"]]),
+        ],
+        [("card_arrival", "Where, oh where is my card?"), ("top_up", "Topped up")],
+    ),
+    "m10_titles": (
+        [b"77 Of  fish and men\n5 Cod\n", b"5 0\n77 3\n"],
+        [("3", "Of fish and men"), ("0", "Cod")],
+    ),
+    "snips": (
+        [b"play fish\nrate cod\n", b"PlayMusic\nRateBook\n", b"rain\n", b"GetWeather\n", b"", b""],
+        [("PlayMusic", "play fish"), ("RateBook", "rate cod"), ("GetWeather", "rain")],
+    ),
+    "pascal_flickr": ([b"fish swims \njet lands\n", b"7\n0\n"], [("7", "fish swims"), ("0", "jet lands")]),
 }
+FORMS["atis"] = FORMS["snips"]
 FORMS |= dict.fromkeys(("googlenews_ts", "googlenews_t", "googlenews_s"), FORMS["tweet"])
 
 
@@ -302,6 +319,9 @@ def test_nobody_there(tmp_path, monkeypatch):
         ("dbpedia", [b"1\n", b"", b"1: Animal\n"]),
         ("yelp", [b'[{"label": "so so", "sentence": "x"}]', b"label,text,id\n"]),
         ("yelp", [b"[]", b"stars,review\n1,x\n"]),
+        ("banking77", [b"question,intent\nx,y\n", b""]),
+        ("m10_titles", [b"5 Cod\n", b"6 1\n"]),
+        ("pascal_flickr", [b"one\ntwo\n", b"1\n"]),
         ("bbc_sentences", [b"no archive"]),
         ("bbc_sentences", [archive({"README.md": b"moved"})]),
         ("bbc_sentences", [archive({"bbc/tech/001.txt": b"x"})[:40]]),

@@ -168,9 +168,46 @@ def _articles(files: Sequence[bytes]) -> Rows:
             yield label, sentence
 
 
+def _categories(files: Sequence[bytes]) -> Rows:
+    """Read csv files of ``text,category``: Banking77. Written from its description; the checksum decides."""
+    for file in files:
+        for row in csv.DictReader(io.StringIO(decoded(file), newline="")):
+            yield row["category"], row["text"]
+
+
+def _identified(files: Sequence[bytes]) -> Rows:
+    """Read TriDNR's files: a number and a title per line; the same number and its class per line.
+
+    The titles were compared with the real file's end, the classes are read as others describe them.
+    """
+    titles, classes = map(_lines, files)
+    class_of = dict(line.split() for line in classes if line.strip())
+    for line in titles:
+        number, _, title = line.partition(" ")
+        yield class_of[number], title
+
+
+def _paired(files: Sequence[bytes]) -> Rows:
+    """Read pairs of files: a text per line; its class per line. The parts follow each other."""
+    for texts, labels in zip(files[::2], files[1::2], strict=True):
+        for text, label in zip(_lines(texts), _lines(labels), strict=True):
+            yield label, text
+
+
 READERS: dict[str, Callable[..., Rows]] = {
     reader.__name__.removeprefix("_"): reader
-    for reader in (_numbered, _tabbed, _json_lines, _questions, _abstracts, _reviews, _articles)
+    for reader in (
+        _numbered,
+        _tabbed,
+        _json_lines,
+        _questions,
+        _abstracts,
+        _reviews,
+        _articles,
+        _categories,
+        _identified,
+        _paired,
+    )
 }
 
 
