@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal.methods.shoal.candidates import Candidates, PartitionOptions
-from shoal.methods.shoal.evidence import BALANCED, SAFE, SIZES_FREE, START, UNEQUAL
+from shoal.methods.shoal.evidence import BALANCED, EQUAL, SAFE, SIZES_FREE, START, UNEQUAL, Rules
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.partition import find_partition
 from shoal.metrics import accuracy
@@ -41,7 +41,7 @@ def test_sizes_are_relaxed_where_setting_them_free_explains_no_more(two):
     found = find(features, 3)
     assert (found.branch, found.agreement) == (BALANCED, pytest.approx(1))
     assert found.reason == "clusters of similar sizes."
-    assert weighed(found) == [START, SAFE, SIZES_FREE, BALANCED, f"{BALANCED}, co-trained"]
+    assert weighed(found) == [START, SAFE, EQUAL, SIZES_FREE, BALANCED, f"{BALANCED}, co-trained"]
 
 
 def test_sizes_are_set_free_where_that_explains_more(two):
@@ -57,7 +57,7 @@ def test_many_clusters_of_very_unequal_sizes_are_linked(two):
     found = find(features, len(VERY_UNEQUAL))
     assert (found.branch, found.agreement) == (UNEQUAL, None)
     assert found.reason == "clusters of very unequal sizes, because equal ones do not fit the texts."
-    assert weighed(found) == [START, SAFE, UNEQUAL, f"{UNEQUAL}, co-trained"]
+    assert weighed(found) == [START, SAFE, EQUAL, UNEQUAL, f"{UNEQUAL}, co-trained"]
     assert accuracy(labels, found.labels) > 0.97
     assert find(features, len(VERY_UNEQUAL), unequal=False).branch != UNEQUAL
 
@@ -90,7 +90,7 @@ def test_where_the_starts_disagree_the_safe_candidate_is_taken_and_it_is_said():
     assert found.branch == SAFE
     assert found.agreement < 2 / 3
     assert f"the texts support several answers: starts agree on {found.agreement:.0%} of the pairs." in found.reason
-    assert weighed(found) == [START, SAFE, SIZES_FREE, BALANCED]
+    assert weighed(found) == [START, SAFE, EQUAL, SIZES_FREE, BALANCED]
     settled = Candidates(noise(200), 8, PartitionOptions()).settled(found.start)
     np.testing.assert_array_equal(found.labels, settled)
     assert set(found.assignment.ravel().tolist()) == {0.0, 1.0}
@@ -115,7 +115,7 @@ def test_without_equal_sizes_the_safe_candidate_is_the_answer(two):
 def test_co_training_can_be_left_out(two):
     features, labels = two([40, 30, 20])
     found = find(features, 3, co_training=False)
-    assert weighed(found) == [START, SAFE, SIZES_FREE, BALANCED]
+    assert weighed(found) == [START, SAFE, EQUAL, SIZES_FREE, BALANCED]
     assert accuracy(labels, found.labels) == 1
 
 
@@ -142,3 +142,20 @@ def test_the_choice_is_reported_as_plain_values(two):
     assert facts.keys() == {"reason", "branch", "agreement", "weighed"}
     assert facts["branch"] == BALANCED
     assert all(each.keys() == {"branch", "modularity", "silhouette"} for each in facts["weighed"])
+
+
+def test_rules_can_force_a_branch_and_every_partition_is_heard(two):
+    features, _ = two([40, 30, 20])
+    heard = {}
+    for rules in (Rules(unequal_gain=-np.inf), Rules(free_gain=-np.inf), Rules(least_agreement=2)):
+        found = find_partition(
+            features,
+            3,
+            np.random.RandomState(0),
+            rules=rules,
+            hear=lambda evidence, labels: heard.setdefault(evidence.branch, labels),
+        )
+        assert set(weighed(found)) <= heard.keys()
+    assert found.branch == SAFE
+    assert {UNEQUAL, EQUAL, SIZES_FREE, BALANCED} <= heard.keys()
+    assert all(len(labels) == 90 for labels in heard.values())

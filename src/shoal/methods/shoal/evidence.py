@@ -12,19 +12,33 @@ from numpy.typing import NDArray
 from shoal.metrics import ari
 
 START, SAFE, BALANCED, UNEQUAL = "k-means", "k-means, settled", "balanced", "unequal"
-SIZES_FREE = f"{BALANCED}, sizes free"
+EQUAL, SIZES_FREE = "equal sizes", f"{BALANCED}, sizes free"
 
-# Clusters of equal size are the starting assumption: k-means by itself splits large clusters and joins small ones. It
-# is given up where k-means leaves this share less of the neighbours unexplained: sizes then differ by far.
-UNEQUAL_GAIN = 0.25
-# Below that, sizes are set free if it leaves this share less unexplained, and else stay nearly equal.
-FREE_GAIN = 0.02
-# The safe candidate is the answer where it leaves a tenth less unexplained than the balanced one: equal sizes were then
-# a bad start.
-SAFE_GAIN = 0.1
-# Partitions from different starts must have two thirds of their pairs of texts in common (beyond chance). If they do
-# not, the neighbours support several answers, and the one nearest to plain k-means is the safe one.
-LEAST_AGREEMENT = 2 / 3
+
+@dataclass(frozen=True)
+class Rules:
+    """The constants of the choice; the bench judges them by leave-one-set-out.
+
+    Attributes
+    ----------
+    unequal_gain : float
+        Clusters of equal size are the starting assumption: k-means by itself splits large clusters and joins small
+        ones. It is given up where k-means leaves this share less of the neighbours unexplained: sizes then differ by
+        far.
+    free_gain : float
+        Below that, sizes are set free if it leaves this share less unexplained, and else stay nearly equal.
+    safe_gain : float
+        The safe candidate is the answer where it leaves this share less unexplained than the balanced one: equal sizes
+        were then a bad start.
+    least_agreement : float
+        Partitions from different starts must have this share of their pairs of texts in common (beyond chance). If
+        they do not, the neighbours support several answers, and the one nearest to plain k-means is the safe one.
+    """
+
+    unequal_gain: float = 0.25
+    free_gain: float = 0.02
+    safe_gain: float = 0.1
+    least_agreement: float = 2 / 3
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,21 +12,21 @@ from shoal.clusterers import TransportState, fit_spherical_kmeans
 from shoal.methods.shoal.candidates import Candidates, PartitionOptions
 from shoal.methods.shoal.evidence import (
     BALANCED,
-    FREE_GAIN,
-    LEAST_AGREEMENT,
+    EQUAL,
     SAFE,
-    SAFE_GAIN,
     SIZES_FREE,
     START,
     UNEQUAL,
-    UNEQUAL_GAIN,
     Evidence,
+    Rules,
     agreement,
     explains_more,
 )
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.regrouping import Labels
 from shoal.vectors import Vectors
+
+Hear = Callable[[Evidence, Labels], None]
 
 # Exponents of the sizes in co-training: balanced clusters nearly keep theirs, others keep them.
 BALANCED_EXPONENT, FREE_EXPONENT = 0.9, 1.0
@@ -89,7 +89,13 @@ class _Choice:
 
 
 def find_partition(
-    features: Features, n_clusters: int, rng: np.random.RandomState, options: PartitionOptions | None = None
+    features: Features,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    options: PartitionOptions | None = None,
+    *,
+    rules: Rules | None = None,
+    hear: Hear | None = None,
 ) -> Partition:
     """Find one partition of rows with features by meaning and by words.
 
@@ -113,6 +119,10 @@ def find_partition(
         The random generator.
     options : PartitionOptions, optional
         The constants and switches.
+    rules : Rules, optional
+        The constants of the choice.
+    hear : callable, optional
+        Called with the evidence and the labels of every partition considered.
 
     Returns
     -------
@@ -128,17 +138,19 @@ def find_partition(
     [20, 20, 20]
     """
     options = options or PartitionOptions()
+    rules = rules or Rules()
     parts = Candidates(features, n_clusters, options)
     start = fit_spherical_kmeans(features.meaning, n_clusters, rng, n_init=options.n_init)
     start_labels: Labels = start.scores(features.meaning).argmax(axis=1)
     safe = parts.hard(parts.settled(start_labels))
-    scales = _Scales(parts, [parts.evidence(START, start_labels)])
-    explained = scales.weigh(SAFE, safe)
+    scales = _Scales(parts, rules, hear)
+    scales.weigh(START, start_labels)
+    explained = scales.weigh(SAFE, safe.argmax(axis=1))
     chosen = _Choice(SAFE, safe, None, "k-means by meaning, with borders that follow the neighbours")
     common = None
     if options.equal_sizes and n_clusters > 1:
         first = parts.equal_from_communities(rng)
-        if options.unequal and explains_more(explained, parts.explained(first.labels), UNEQUAL_GAIN):
+        if options.unequal and explains_more(explained, scales.weigh(EQUAL, first.labels), rules.unequal_gain):
             chosen = _linked(parts, scales, chosen)
         else:
             states = [first, *(parts.equal_from_kmeans(rng) for _ in range(options.n_init))]
@@ -146,7 +158,7 @@ def find_partition(
     assignment = chosen.assignment
     if options.co_training and chosen.exponent is not None:
         assignment = parts.cotrained(assignment, chosen.exponent)
-        scales.weigh(f"{chosen.branch}, co-trained", assignment)
+        scales.weigh(f"{chosen.branch}, co-trained", assignment.argmax(axis=1))
     labels: Labels = assignment.argmax(axis=1)
     return Partition(
         labels, assignment, start_labels, chosen.branch, common, tuple(scales.weighed), f"{chosen.reason}."
@@ -158,12 +170,17 @@ class _Scales:
     """The evidence so far."""
 
     parts: Candidates
-    weighed: list[Evidence]
+    rules: Rules
+    hear: Hear | None
+    weighed: list[Evidence] = field(default_factory=list)
 
-    def weigh(self, branch: str, assignment: Vectors) -> float:
+    def weigh(self, branch: str, labels: Labels) -> float:
         """Add a partition; return its modularity."""
-        self.weighed.append(self.parts.evidence(branch, assignment.argmax(axis=1)))
-        return self.weighed[-1].modularity
+        evidence = self.parts.evidence(branch, labels)
+        self.weighed.append(evidence)
+        if self.hear is not None:
+            self.hear(evidence, labels)
+        return evidence.modularity
 
     def modularity(self, branch: str) -> float:
         """Return the modularity of a partition that was weighed."""
@@ -173,13 +190,14 @@ class _Scales:
 def _linked(parts: Candidates, scales: _Scales, safe: _Choice) -> _Choice:
     """Return clusters by linkage, regrouped if that explains as much; the safe ones if they explain more."""
     linked = parts.unequal()
-    by_linkage = scales.weigh(UNEQUAL, linked)
+    by_linkage = scales.weigh(UNEQUAL, linked.argmax(axis=1))
     if by_linkage <= scales.modularity(SAFE):
         return safe
     reason = "clusters of very unequal sizes, because equal ones do not fit the texts"
     if parts.options.regrouping:
         regrouped = parts.regrouped(linked)
-        if regrouped is not linked and scales.weigh(f"{UNEQUAL}, regrouped", regrouped) >= by_linkage:
+        explained = scales.weigh(f"{UNEQUAL}, regrouped", regrouped.argmax(axis=1)) if regrouped is not linked else -1.0
+        if explained >= by_linkage:
             linked, reason = regrouped, f"{reason}, regrouped"
     return _Choice(UNEQUAL, linked, FREE_EXPONENT, reason)
 
@@ -195,13 +213,14 @@ def _balanced(
     relaxed = [parts.balanced(state) for state in ranked]
     common = agreement([each.argmax(axis=1) for each in relaxed])
     free = parts.free(ranked[0])
-    by_free, by_relaxed = scales.weigh(SIZES_FREE, free), scales.weigh(BALANCED, relaxed[0])
-    if common < LEAST_AGREEMENT:
+    by_free = scales.weigh(SIZES_FREE, free.argmax(axis=1))
+    by_relaxed = scales.weigh(BALANCED, relaxed[0].argmax(axis=1))
+    if common < scales.rules.least_agreement:
         return safe.because(f"the texts support several answers: starts agree on {common:.0%} of the pairs"), common
-    if explains_more(by_free, by_relaxed, FREE_GAIN):
+    if explains_more(by_free, by_relaxed, scales.rules.free_gain):
         found = _Choice(BALANCED, free, FREE_EXPONENT, "clusters of sizes that the neighbours suggest")
     else:
         found = _Choice(BALANCED, relaxed[0], BALANCED_EXPONENT, "clusters of similar sizes")
-    if explains_more(scales.modularity(SAFE), max(by_free, by_relaxed), SAFE_GAIN):
+    if explains_more(scales.modularity(SAFE), max(by_free, by_relaxed), scales.rules.safe_gain):
         return safe.because("they explain the neighbours far better than clusters that start with equal sizes"), common
     return found, common
