@@ -188,7 +188,7 @@ class _Scales:
 
 
 def _linked(parts: Candidates, scales: _Scales, safe: _Choice) -> _Choice:
-    """Return clusters by linkage, regrouped if that explains as much; the safe ones if they explain more."""
+    """Return clusters by linkage, regrouped unless that explains clearly less; the safe ones if they explain more."""
     linked = parts.unequal()
     by_linkage = scales.weigh(UNEQUAL, linked.argmax(axis=1))
     if by_linkage <= scales.modularity(SAFE):
@@ -197,7 +197,7 @@ def _linked(parts: Candidates, scales: _Scales, safe: _Choice) -> _Choice:
     if parts.options.regrouping:
         regrouped = parts.regrouped(linked)
         explained = scales.weigh(f"{UNEQUAL}, regrouped", regrouped.argmax(axis=1)) if regrouped is not linked else -1.0
-        if explained >= by_linkage:
+        if not explains_more(by_linkage, explained, scales.rules.free_gain):
             linked, reason = regrouped, f"{reason}, regrouped"
     return _Choice(UNEQUAL, linked, FREE_EXPONENT, reason)
 
