@@ -231,7 +231,7 @@ def test_a_peer_gets_texts_and_the_vectors_of_kmeans_and_its_outliers_are_one_cl
 
     monkeypatch.setattr(peers, "run_peer", stand_in)
     vectors = EncodedTexts(np.ones((60, 4), np.float32), 0)
-    monkeypatch.setattr(module, "_encoded", lambda params, texts: module._Encoded("key", vectors, 0.5))
+    monkeypatch.setattr(module, "encoded_by", lambda params, texts: module._Encoded("key", vectors, 0.5))
     cell = Cell(None, {"n_clusters": 3}, "topics", None, 0, peer="tool")
     facts = measure(cell, texts)
     assert asked == {"cell": cell.as_dict(), "n": 60, "shape": (60, 4)}

@@ -73,7 +73,7 @@ def _measure_method(cell: Cell, data: LabelledTexts, scored: LabelledTexts) -> d
     """Fit a method of Shoal on texts, and predict those to be scored, which may be others."""
     model = find_method(cell.method or "")(**cell.params, random_state=cell.seed)
     params = model.get_params()
-    encoded = _encoded(params, data.texts)
+    encoded = encoded_by(params, data.texts)
     snapshots = Snapshots(model, data, cell.extras)
     with private_cache(params.get("backbone")):
         if encoded is not None:
@@ -106,7 +106,7 @@ def _measure_peer(cell: Cell, data: LabelledTexts) -> dict[str, Any]:
     """Run a foreign tool on the texts and on the vectors that our own `kmeans` has of them."""
     from shoal_bench.peers import run_peer
 
-    encoded = _encoded(find_method("kmeans").defaults(), data.texts)
+    encoded = encoded_by(find_method("kmeans").defaults(), data.texts)
     vectors, seconds = (None, None) if encoded is None else (encoded.content.vectors, encoded.seconds)
     answer = run_peer(cell.as_dict(), data.texts, data.labels, vectors)
     return {**answer, "encode_seconds": seconds, "starts_from_vectors": True}
@@ -120,7 +120,7 @@ class _Encoded(NamedTuple):
     seconds: float | None
 
 
-def _encoded(params: dict[str, Any], texts: Sequence[str]) -> _Encoded | None:
+def encoded_by(params: dict[str, Any], texts: Sequence[str]) -> _Encoded | None:
     """Return the vectors that a method with these parameters takes from the cache; None if it takes none.
 
     They are made before the clock of the fit starts. A method that keeps vectors has the parameter ``cache``; if it

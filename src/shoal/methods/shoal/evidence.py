@@ -28,8 +28,8 @@ class Rules:
     free_gain : float
         Below that, sizes are set free if it leaves this share less unexplained, and else stay nearly equal.
     safe_gain : float
-        The safe candidate is the answer where it leaves this share less unexplained than the balanced one: equal sizes
-        were then a bad start.
+        The safe candidate, or clusters by linkage if they explain more, is the answer where it leaves this share less
+        unexplained than the balanced one: equal sizes were then a bad start.
     least_agreement : float
         Partitions from different starts must have this share of their pairs of texts in common (beyond chance). If
         they do not, the neighbours support several answers, and the one nearest to plain k-means is the safe one.

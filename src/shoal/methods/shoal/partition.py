@@ -105,8 +105,8 @@ def find_partition(
     2. Clusters of equal size from several starts; the one that explains the neighbours best is kept. If the safe
        candidate explains them far better, sizes must be very unequal: clusters by linkage, regrouped.
     3. Otherwise the sizes are relaxed. If the starts lead to different partitions, the evidence is unclear, and the
-       safe candidate is the answer, as it is if it explains the neighbours far better. If sizes set free explain them
-       better, they are set free.
+       safe candidate is the answer. If the safe candidate explains the neighbours clearly better, it is the answer, or
+       clusters by linkage if they explain still more. If sizes set free explain them better, they are set free.
     4. One round of co-training between meaning and words, except for the safe candidate.
 
     Parameters
@@ -207,7 +207,7 @@ def _balanced(
 ) -> tuple[_Choice, float]:
     """Return the best of several clusterings into equal sizes, relaxed or set free, and how far the starts agree.
 
-    Where they do not agree, or explain far less than the safe candidate, that is returned.
+    Where they do not agree, the safe candidate is returned; where that explains far more, it or clusters by linkage.
     """
     ranked = sorted(states, key=lambda state: parts.explained(state.labels), reverse=True)[:COMPARED_STARTS]
     relaxed = [parts.balanced(state) for state in ranked]
@@ -222,5 +222,6 @@ def _balanced(
     else:
         found = _Choice(BALANCED, relaxed[0], BALANCED_EXPONENT, "clusters of similar sizes")
     if explains_more(scales.modularity(SAFE), max(by_free, by_relaxed), scales.rules.safe_gain):
-        return safe.because("they explain the neighbours far better than clusters that start with equal sizes"), common
+        better = safe.because("they explain the neighbours far better than clusters that start with equal sizes")
+        return (_linked(parts, scales, better) if parts.options.unequal else better), common
     return found, common
