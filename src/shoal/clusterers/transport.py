@@ -192,7 +192,9 @@ def cosine_silhouette(vectors: Vectors, labels: NDArray[np.int64]) -> float:
     if len(counts) < 2:
         return 0.0
     each = np.arange(len(owner))
-    distances = np.maximum(1 - vectors @ unit_rows(membership(owner, len(counts)) @ vectors).T, 0)
+    distances = vectors @ unit_rows(membership(owner, len(counts)) @ vectors).T
+    np.subtract(1, distances, out=distances)
+    np.maximum(distances, 0, out=distances)
     inner = distances[each, owner]
     distances[each, owner] = np.inf
     outer = distances.min(axis=1)

@@ -129,9 +129,11 @@ def sinkhorn(scores: Tensor, sizes: Tensor | None = None, temperature: float = 0
     plan = scores / temperature
     if n and plan.max() - plan.min() < _SAFE_SPREAD and columns.min() > math.exp(-_SAFE_SPREAD):
         plan = (plan - plan.max()).exp()
+        # In place, unless each sweep is needed again for gradients: n x k is all the memory there is.
+        scaled, divided = (torch.mul, torch.div) if plan.requires_grad else (Tensor.mul_, Tensor.div_)
         for _ in range(n_iterations):
-            plan = plan * (columns / plan.sum(dim=0))
-            plan = plan / plan.sum(dim=1, keepdim=True)
+            plan = scaled(plan, columns / plan.sum(dim=0))
+            plan = divided(plan, plan.sum(dim=1, keepdim=True))
         return plan
     column_log = columns.log()
     for _ in range(n_iterations):
