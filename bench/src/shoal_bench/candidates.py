@@ -45,6 +45,7 @@ FORCED = {
 TRIED: dict[str, tuple[float, ...]] = {
     "unequal_gain": (0.15, 0.2, 0.25, 0.3, 0.35),
     "free_gain": (0.0, 0.02, 0.05, 0.1),
+    "safe_gain": (0.02, 0.05, 0.1, 0.2),
     "least_agreement": (0.5, 0.6, 2 / 3, 0.75),
 }
 

@@ -37,7 +37,7 @@ class Rules:
 
     unequal_gain: float = 0.25
     free_gain: float = 0.02
-    safe_gain: float = 0.1
+    safe_gain: float = 0.05
     least_agreement: float = 2 / 3
 
 
