@@ -4,13 +4,14 @@
 that leads from one to the others.
 """
 
-from shoal.n_clusters.choice import NClusters, choose_n_clusters
+from shoal.n_clusters.choice import LEVELS, NClusters, choose_n_clusters
 from shoal.n_clusters.curve import Granularity, granularity_curve
 from shoal.n_clusters.hierarchy import Hierarchy, build_hierarchy
 from shoal.n_clusters.wanted import AUTO, Wanted, parse_wanted
 
 __all__ = [
     "AUTO",
+    "LEVELS",
     "Granularity",
     "Hierarchy",
     "NClusters",

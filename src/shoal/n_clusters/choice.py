@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -20,6 +20,8 @@ from shoal.vectors import Vectors, unit_rows
 SAMPLE_ROWS = 3_000
 MAX_SAMPLES = 2
 NEIGHBOURS = 10
+# Fewer distinct rows have no groups of neighbours.
+LEAST_ROWS = 4
 # From here on meaning and words see the same groups. Below it they share local likeness only, which goes on rising
 # towards groups of a few texts: the search then ends at the granularity of plain modularity, resolution 1.
 CLEAR_AGREEMENT = 0.45
@@ -28,6 +30,10 @@ CLEAR_AGREEMENT = 0.45
 AGREEMENT_SLACK, MODULARITY_SLACK = 0.02, 0.05
 # Communities that set a few texts apart from all the rest are no granularity.
 LEAST_SPREAD = 1.7
+# The reason for a number that was not chosen here.
+GIVEN = "as given"
+# The levels on offer, as far as they make sense.
+LEVELS = ("coarse", "medium", "fine")
 # A coarser level has a third of the clusters, a finer one twice as many.
 COARSER, FINER = 1 / 3, 2
 
@@ -45,7 +51,7 @@ class NClusters:
     reason : str
         Why, in one sentence.
     curve : tuple of Granularity
-        What was measured, coarse to fine; empty if the number was given.
+        What was measured, coarse to fine; empty if the number was given, or nothing was to choose.
     n_sampled : int
         Number of texts that were measured.
     """
@@ -56,19 +62,29 @@ class NClusters:
     curve: tuple[Granularity, ...] = ()
     n_sampled: int = 0
 
+    @property
+    def is_given(self) -> bool:
+        """Whether the number was given rather than chosen."""
+        return self.reason == GIVEN
+
     @classmethod
     def given(cls, n_clusters: int, n_distinct: int) -> NClusters:
         """Return a number that was given."""
-        return cls(n_clusters, _levels(n_clusters, n_distinct), "as given")
+        return cls(n_clusters, _levels(n_clusters, n_distinct), GIVEN)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any] | None, n_clusters: int) -> NClusters:
+        """Reverse :meth:`as_dict`; a model of before has no more than its number."""
+        if content is None:
+            return cls.given(n_clusters, n_clusters)
+        return cls(**{**content, "curve": tuple(Granularity(**point) for point in content["curve"])})
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return {**asdict(self), "curve": [asdict(point) for point in self.curve]}
 
 
-def choose_n_clusters(
-    vectors: Vectors, texts: Sequence[str] | None, wanted: Wanted, seed: int = 0
-) -> NClusters:
+def choose_n_clusters(vectors: Vectors, texts: Sequence[str] | None, wanted: Wanted, seed: int = 0) -> NClusters:
     """Choose the number of clusters of distinct rows.
 
     Communities of the neighbour graph are found at every granularity, by meaning and by words apart. The granularity at
@@ -100,10 +116,13 @@ def choose_n_clusters(
     """
     n_rows = len(vectors)
     most = min(wanted.most or n_rows, n_rows)
-    if wanted.exact is not None or most <= max(wanted.least, 1) or n_rows < 4:
-        return NClusters.given(min(wanted.exact or max(wanted.least, 1), n_rows), n_rows)
+    if wanted.exact is not None:
+        return NClusters.given(wanted.exact, n_rows)
+    if n_rows < LEAST_ROWS or most <= wanted.least:
+        n_clusters = min(wanted.least, n_rows)
+        return NClusters(n_clusters, _levels(n_clusters, n_rows), f"there is nothing to choose among {n_rows} texts")
     samples = _samples(n_rows, seed)
-    curve = granularity_curve([_graphs(vectors, texts, rows) for rows in samples], seed)
+    curve = granularity_curve([neighbour_graphs(vectors, texts, rows) for rows in samples], seed)
     best, reason = _best(curve, max(wanted.least, 2), most)
     n_clusters = int(np.clip(round(best.n_clusters), max(wanted.least, 2), most))
     return NClusters(n_clusters, _levels(n_clusters, n_rows), reason, curve, sum(map(len, samples)))
@@ -118,7 +137,7 @@ def _samples(n_rows: int, seed: int) -> list[NDArray[np.int64]]:
     return [np.sort(order[i * SAMPLE_ROWS : (i + 1) * SAMPLE_ROWS]) for i in range(n_samples)]
 
 
-def _graphs(vectors: Vectors, texts: Sequence[str] | None, rows: NDArray[np.int64]) -> list[Any]:
+def neighbour_graphs(vectors: Vectors, texts: Sequence[str] | None, rows: NDArray[np.int64]) -> list[Any]:
     """Return the neighbour graphs of some rows, by meaning and by words."""
     part = vectors[rows]
     sources: list[Any] = [unit_rows(part - part.mean(axis=0)).astype(np.float32)]
@@ -131,7 +150,9 @@ def _graphs(vectors: Vectors, texts: Sequence[str] | None, rows: NDArray[np.int6
 
 def _best(curve: Sequence[Granularity], least: int, most: int) -> tuple[Granularity, str]:
     """Return the best granularity with an allowed number of clusters, and why; the nearest if none is allowed."""
-    allowed = [point for point in curve if least - 0.5 <= point.n_clusters < most + 0.5 and point.spread >= LEAST_SPREAD]
+    allowed = [
+        point for point in curve if least - 0.5 <= point.n_clusters < most + 0.5 and point.spread >= LEAST_SPREAD
+    ]
     if not allowed:
         middle = np.sqrt(least * most)
         return min(curve, key=lambda point: abs(np.log(point.n_clusters / middle))), "the nearest to the range allowed"
@@ -156,7 +177,7 @@ def _best(curve: Sequence[Granularity], least: int, most: int) -> tuple[Granular
 
 def _levels(n_clusters: int, n_distinct: int) -> dict[str, int]:
     """Return the levels on offer: a third, the number itself, twice as many, as far as they make sense."""
-    levels = {"coarse": round(n_clusters * COARSER), "medium": n_clusters, "fine": n_clusters * FINER}
+    levels = dict(zip(LEVELS, (round(n_clusters * COARSER), n_clusters, n_clusters * FINER), strict=True))
     return {
         name: number
         for name, number in levels.items()

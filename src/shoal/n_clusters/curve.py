@@ -101,7 +101,7 @@ def _granularity(resolution: float, joint: csr_matrix, graphs: Sequence[csr_matr
 
 
 def _agreement(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """Adjusted mutual information; 0 if either is a single community, about which there is nothing to agree."""
+    """Return the adjusted mutual information; 0 if either is one community: there is nothing to agree on."""
     if one.max() == 0 or other.max() == 0:
         return 0.0
     return max(float(adjusted_mutual_info_score(one, other)), 0.0)

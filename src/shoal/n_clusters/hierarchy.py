@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import heapq
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import linkage
 from scipy.special import softmax
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from shoal.errors import ParameterError
 from shoal.vectors import Vectors, cluster_means, squared_distances
@@ -53,6 +56,28 @@ class Hierarchy:
         """Number of clusters of the fit."""
         return int(self.cluster_of.max()) + 1
 
+    def state(self) -> dict[str, NDArray[np.generic]]:
+        """Return the arrays that :meth:`from_state` needs."""
+        return {
+            "centers": self.centers,
+            "sizes": self.sizes,
+            "cluster_of": self.cluster_of,
+            "merges": self.merges,
+            "bandwidth": np.array([self.bandwidth]),
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, NDArray[Any]]) -> Hierarchy:
+        """Rebuild it from :meth:`state`; refuse arrays that are no tree."""
+        centers, sizes, cluster_of, merges = (state[name] for name in ("centers", "sizes", "cluster_of", "merges"))
+        n_parts = len(centers)
+        shapes = sizes.shape == cluster_of.shape == (n_parts,) and merges.shape == (n_parts - 1, 2)
+        below = merges < n_parts + np.arange(len(merges))[:, None]
+        whole = all(array.dtype.kind == "i" for array in (sizes, cluster_of, merges))
+        if not shapes or not whole or not ((merges >= 0) & below).all() or (np.bincount(cluster_of) == 0).any():
+            raise ValueError("the tree of clusters is not a tree")
+        return cls(centers, sizes, cluster_of, merges, float(state["bandwidth"][0]))
+
     def cut(self, n_groups: int) -> Labels:
         """Return the group of each part when the tree is cut into this many.
 
@@ -77,8 +102,8 @@ class Hierarchy:
     ) -> tuple[Labels, NDArray[np.float32]]:
         """Return labels and probabilities of rows at another number of clusters.
 
-        A row stays within its cluster: its part is the nearest of the cluster's own. A part's probability is that of its
-        cluster, divided among the parts by their distance.
+        A row stays within its cluster: its part is the nearest of the cluster's own. A part's probability is that of
+        its cluster, divided among the parts by their distance.
         """
         groups = self.cut(n_groups)
         scores = -squared_distances(vectors, self.centers) / self.bandwidth
@@ -105,7 +130,7 @@ class _Part:
 
 
 def build_hierarchy(vectors: Vectors, labels: Labels, n_clusters: int, n_parts: int) -> Hierarchy:
-    """Cut clusters into parts, the most divided first, and join them by the distance of their means.
+    """Cut clusters into parts, the most divided first, and join them where least is lost.
 
     Parameters
     ----------
@@ -151,7 +176,12 @@ def build_hierarchy(vectors: Vectors, labels: Labels, n_clusters: int, n_parts: 
         centers,
         np.bincount(owner, minlength=len(final)),
         np.array([final[number].cluster for number in range(len(final))]),
-        _merges(cuts, cluster_means(vectors, labels, n_clusters), len(final)),
+        _merges(
+            cuts,
+            cluster_means(vectors, labels, n_clusters),
+            np.bincount(labels, minlength=n_clusters),
+            len(final),
+        ),
         max(BANDWIDTH_SHARE * float(nearest), 1e-12),
     )
 
@@ -162,26 +192,51 @@ def _part(vectors: Vectors, rows: Labels, cluster: int, number: int) -> _Part:
         return _Part(0.0, number, cluster, rows)
     points = vectors[rows]
     sample = points[:: max(1, len(points) // CUT_ROWS)]
-    two = KMeans(2, n_init=2, max_iter=50, random_state=0).fit(sample)
+    with warnings.catch_warnings():  # equal rows cannot be cut: all are then in the first half
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        two = KMeans(2, n_init=2, max_iter=50, random_state=0).fit(sample)
     second = two.predict(points).astype(bool)
-    if min(second.sum(), (~second).sum()) < LEAST_PART or not two.inertia_ < np.inf:
+    if min(second.sum(), (~second).sum()) < LEAST_PART:
         return _Part(0.0, number, cluster, rows)
     whole = float(((sample - sample.mean(axis=0)) ** 2).sum())
     gain = (whole - float(two.inertia_)) * len(points) / len(sample)
     return _Part(-gain, number, cluster, rows, (rows[~second], rows[second]))
 
 
-def _merges(cuts: list[tuple[int, int]], centers: Vectors, n_parts: int) -> Labels:
-    """Undo the cuts, last first; then join the clusters by average linkage."""
+def _merges(cuts: list[tuple[int, int]], centers: Vectors, sizes: Labels, n_parts: int) -> Labels:
+    """Undo the cuts, last first; then join the clusters."""
     node = list(range(n_parts))  # the node that a part, by its number, belongs to now
     merges: list[tuple[int, int]] = []
     for kept, new in reversed(cuts):
         merges.append((node[kept], node[new]))
         node[kept] = n_parts + len(merges) - 1
-    n_clusters = len(centers)
-    made = node[:n_clusters]
-    if n_clusters > 1:
-        for one, other, *_ in linkage(centers.astype(np.float64), method="average"):
-            merges.append((made[int(one)], made[int(other)]))
-            made.append(n_parts + len(merges) - 1)
+    made = node[: len(centers)]
+    for kept, gone in _joins(centers.astype(np.float64), sizes.astype(np.float64)):
+        merges.append((made[kept], made[gone]))
+        made[kept] = n_parts + len(merges) - 1
     return np.array(merges, dtype=np.int64).reshape(-1, 2)
+
+
+def _joins(centers: NDArray[np.float64], sizes: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Join the two clusters that lose least by it, until one is left (Ward 1963); scipy's linkage takes no sizes.
+
+    The loss is the growth of the summed squared distances to the means, ab / (a + b) · |m - n|². A distance of the
+    means alone would join a large cluster with one small one after another.
+    """
+    n_clusters = len(centers)
+    distances = squared_distances(centers, centers)
+    np.fill_diagonal(distances, np.inf)
+    sizes = np.maximum(sizes, 1e-9)
+    joins = []
+    for _ in range(n_clusters - 1):
+        loss = distances * (sizes[:, None] * sizes / (sizes[:, None] + sizes))
+        kept, gone = sorted(int(each) for each in np.unravel_index(loss.argmin(), loss.shape))
+        joins.append((kept, gone))
+        total = sizes[kept] + sizes[gone]
+        centers[kept] = (sizes[kept] * centers[kept] + sizes[gone] * centers[gone]) / total
+        sizes[kept] = total
+        apart = squared_distances(centers[[kept]], centers)[0]
+        apart[~np.isfinite(distances[kept])] = np.inf
+        distances[kept], distances[:, kept] = apart, apart
+        distances[gone], distances[:, gone], distances[kept, kept] = np.inf, np.inf, np.inf
+    return joins
