@@ -10,7 +10,6 @@ from shoal.clustering import Cluster
 from shoal.errors import RunFolderError
 from shoal.run_folder import RunFolder
 
-
 FEW_TEXTS = 50  # fewer are clustered, but the user is told what to expect
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import date, time
@@ -102,7 +103,7 @@ def whole_or_text(given: str) -> int | str:
     >>> whole_or_text("20"), whole_or_text("5-80")
     (20, '5-80')
     """
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else given
+    return int(given) if re.fullmatch(r"-?[0-9]{1,9}", given.strip()) else given
 
 
 def _value(text: str) -> Any:

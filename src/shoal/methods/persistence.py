@@ -118,7 +118,7 @@ def load(path: str | Path) -> TextClusterer:
             raise
         text = str(reason).partition("\n")[0]
         raise RunFolderError(f"{folder} is damaged ({type(reason).__name__}: {text}); fit the model again.") from reason
-    model.history_, model.truncated_ = [], 0
+    model.truncated_ = 0  # of the fit, not of the row it was tried out on
     return model
 
 
@@ -149,7 +149,7 @@ def _restored(folder: Path, config: dict[str, Any]) -> TextClusterer:
     if model.hierarchy_ is not None and model.hierarchy_.n_clusters != model.n_clusters_:
         raise ValueError(f"a tree of {model.hierarchy_.n_clusters} clusters for {model.n_clusters_}")
     model.n_clusters_choice_ = NClusters.from_dict(config.get("n_clusters_choice"), model.n_clusters_)
-    model.level_, model.uncut_ = None, None
+    model.level_, model.uncut_, model.history_, model.truncated_ = None, None, [], 0
     if config.get("level") is not None:
         model = cut_model(model, int(config["level"]))
         model.clusters_ = tuple(Cluster.from_json(cluster) for cluster in config["level_clusters"])

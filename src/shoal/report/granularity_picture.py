@@ -23,7 +23,9 @@ def save_curve(choice: Mapping[str, Any], path: Path) -> Path:
     if path.suffix.lower().removeprefix(".") not in FORMATS:
         raise ParameterError(f"{path.name!r} has no known format; pass a name that ends with .{', .'.join(FORMATS)}.")
     if not choice["curve"]:
-        raise ParameterError("there is no evidence to draw: the number was given, or there are too few texts; pass auto or a range.")
+        raise ParameterError(
+            "there is no evidence to draw: the number was given, or there are too few texts; pass auto or a range."
+        )
     try:
         from matplotlib.figure import Figure
     except ImportError as reason:
