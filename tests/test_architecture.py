@@ -21,10 +21,11 @@ ROWS = [
     ["clustering", "corpus", "demo_texts", "run_folder", "text"],
     ["clusterers", "functional", "metrics", "naming"],
     ["encoder", "report"],
-    ["augment", "training"],
+    ["augment", "n_clusters", "training"],
     ["methods"],
     ["fit_result"],
     ["fitting"],
+    ["cutting"],
     ["cli"],
 ]
 ROW_OF = {room: row for row, rooms in enumerate(ROWS) for room in rooms}

@@ -84,6 +84,26 @@ def test_one_cluster_has_no_second_choice():
     assert frame.schema["second_cluster"] == pl.Int64
 
 
+def test_texts_below_a_confidence_have_no_cluster(clustering):
+    assert clustering.labels_at(0).tolist() == [0, -1, 1, 2]
+    assert clustering.labels_at(0.6).tolist() == [0, -1, -1, 2]
+    assert clustering.labels_at(0.7 + 1e-6).tolist() == [-1, -1, -1, 2]
+    assert clustering.labels_at(1.1).tolist() == [-1] * 4
+
+
+def test_a_text_without_a_cluster_names_the_nearest_as_second_choice(clustering):
+    sure = dataclasses.replace(clustering, labels=clustering.labels_at(0.6))
+    assert sure.frame().row(2, named=True) == {
+        "cluster": None,
+        "cluster_name": None,
+        "confidence": 0.5,
+        "second_cluster": 1,
+        "second_confidence": 0.5,
+    }
+    assert sure.frame().row(1) == (None,) * 5  # a row without text
+    assert sure.frame().schema == clustering.frame().schema
+
+
 @pytest.mark.parametrize("labels", [[], [-1, -1]])
 def test_nothing_to_tell_keeps_the_columns_and_their_types(clustering, labels):
     empty = Clustering(np.array(labels, np.int64), np.zeros((len(labels), 3), np.float32), clustering.clusters)

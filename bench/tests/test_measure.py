@@ -14,7 +14,7 @@ from shoal.encoder.transformer import TransformerEncoder
 from shoal.encoder.vector_cache import EncodedTexts
 from shoal.methods import find_method
 from shoal_bench import measure as module
-from shoal_bench.cell import Cell
+from shoal_bench.cell import Cell, blank_record
 from shoal_bench.data_sets import find_data_set
 from shoal_bench.measure import Trace, measure
 from tiny_backbone import tiny_backbone
@@ -51,6 +51,14 @@ def test_scores_are_those_of_the_labels(texts):
     assert (facts["n_texts"], facts["n_found"], facts["outliers"]) == (60, 2, 0.0)
     assert facts["trace"] == []
     assert facts["outcome"] is facts["start_scores"] is facts["encode_seconds"] is facts["pair_similarity"] is None
+
+
+def test_k_is_found_if_it_is_not_told(backbone, texts):
+    cell = Cell("kmeans", {"n_clusters": "auto", "n_init": 1, "backbone": backbone}, "topics", None, 0)
+    assert blank_record(cell, "checksum")["n_clusters"] is None
+    facts = measure(cell, texts)
+    model = find_method("kmeans")(n_init=1, backbone=backbone, random_state=0).fit(texts.texts)
+    assert (facts["n_clusters"], facts["n_found"]) == (3, model.n_clusters_)
 
 
 def test_encoding_is_timed_only_when_the_vectors_are_not_kept_yet(backbone, texts):

@@ -29,7 +29,9 @@ def test_every_suite_is_sound(name):
         assert row.paper_for.keys() <= set(suite.data_sets)
     for tier in TIERS.values():
         for row, cell in suite.cells(tier):
-            assert cell.params["n_clusters"] == DATA_SETS[cell.data_set].n_classes
+            told = row.params.get("n_clusters", DATA_SETS[cell.data_set].n_classes)
+            assert cell.params["n_clusters"] == told
+            assert cell.k_is_told == ("K unknown" not in row.name)
             if row.method is not None:
                 METHODS[cell.method](**cell.params, random_state=cell.seed)
 
@@ -124,6 +126,13 @@ def test_a_peers_cell_has_its_options_and_no_method(suite_file):
     )
     cell = load_suite(str(suite_file)).rows[0].cell(DATA_SETS["tweet"], STANDARD, 1)
     assert (cell.method, cell.peer, cell.params) == (None, "bertopic", {"topics": "merged", "n_clusters": 89})
+
+
+def test_a_row_may_let_its_method_find_k():
+    row = row_of("shoal", "Shoal, K unknown")
+    cell = row.cell(DATA_SETS["tweet"], STANDARD, 0)
+    assert (cell.params, cell.k_is_told) == ({"n_clusters": "auto"}, False)
+    assert cell.key("a") != row_of("shoal", "Shoal").cell(DATA_SETS["tweet"], STANDARD, 0).key("a")
 
 
 def test_a_suite_of_ones_own(suite_file, data):

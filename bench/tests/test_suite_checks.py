@@ -55,6 +55,8 @@ PEER = NOTHING + 'peer = "bertopic"\n'
             "the preset of bow-kmeans 'best' is unknown; pass some of none",
         ),
         (HEAD + BOW + "params = { n_clusters = 7 }\n", "n_clusters = 7 is the bench's to choose"),
+        (HEAD + BOW + 'params = { n_clusters = "7" }\n', "n_clusters = '7' is the bench's to choose"),
+        (HEAD + BOW + 'params = { n_clusters = "some" }\n', "n_clusters='some' is not a whole number"),
         (HEAD + BOW + "params = { random_state = 7 }\n", "random_state = 7 is the bench's to choose"),
         (HEAD + BOW + "params = { sif_a = nan }\n", "row 'A': a parameter is no text"),
         (HEAD + BOW + "params = { sif_a = 2001-01-01 }\n", "row 'A': a parameter is no text"),

@@ -105,10 +105,25 @@ class Clustering:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def labels_at(self, confidence: float) -> NDArray[np.int64]:
+        """Return the labels, -1 for a text whose confidence is below ``confidence``.
+
+        Examples
+        --------
+        >>> fish = Cluster(0, "fish", 2, 0.7)
+        >>> Clustering(np.array([0, 0]), np.array([[0.9], [0.5]], np.float32), (fish,)).labels_at(0.6).tolist()
+        [0, -1]
+        """
+        rows = np.arange(len(self))
+        present = self.labels != NO_CLUSTER
+        sure = self.probabilities[rows, np.where(present, self.labels, 0)] >= confidence
+        return np.where(present & sure, self.labels, NO_CLUSTER)
+
     def frame(self) -> pl.DataFrame:
         """Return one row per text: cluster, its name and confidence, the second choice and its confidence.
 
-        Rows without text are all null.
+        Rows without text are all null. A text without a cluster, because its confidence is too low, has its nearest
+        cluster as the second choice.
 
         Examples
         --------
@@ -117,18 +132,20 @@ class Clustering:
         [0, None]
         """
         rows = np.arange(len(self))
-        present = self.labels != NO_CLUSTER
-        confidence = self.probabilities[rows, np.where(present, self.labels, 0)]
+        placed = self.labels != NO_CLUSTER
+        present = self.probabilities.any(axis=1) | placed
+        best = np.where(placed, self.labels, self.probabilities.argmax(axis=1))
+        confidence = self.probabilities[rows, best]
         others = self.probabilities.copy()
-        others[rows, np.where(present, self.labels, 0)] = -1.0
+        others[rows[placed], self.labels[placed]] = -1.0
         second = others.argmax(axis=1)
-        has_second = present & (len(self.clusters) > 1)
+        has_second = present & ((len(self.clusters) > 1) | ~placed)
         return pl.DataFrame(
             {
-                "cluster": _masked(self.labels, present),
+                "cluster": _masked(self.labels, placed),
                 "cluster_name": [
                     self.clusters[label].name if there else None
-                    for label, there in zip(self.labels, present, strict=True)
+                    for label, there in zip(self.labels, placed, strict=True)
                 ],
                 "confidence": _masked(np.round(confidence.astype(np.float64), 6), present),
                 "second_cluster": _masked(second, has_second),

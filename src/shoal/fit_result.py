@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from shoal.clustering import Cluster
 from shoal.errors import RunFolderError
 from shoal.run_folder import RunFolder
+
+FEW_TEXTS = 50  # fewer are clustered, but the user is told what to expect
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,9 @@ class FitResult:
     start_scores: dict[str, float] | None = None
     report: Path | None = None
     naming: dict[str, Any] | None = None
+    levels: dict[str, int] = field(default_factory=dict)
+    found: str | None = None
+    boilerplate: tuple[int, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``shoal fit --json`` prints."""
@@ -37,6 +42,8 @@ class FitResult:
             "method": self.method,
             "n_texts": self.n_texts,
             "n_clusters": len(self.clusters),
+            "levels": self.levels,
+            "boilerplate": list(self.boilerplate),
             "seconds": round(self.seconds, 3),
             "peak_memory_mb": self.peak_memory_mb,
             "dropped": self.dropped,
@@ -48,7 +55,7 @@ class FitResult:
 
     def remarks(self) -> list[str]:
         """Return what the user should know, one sentence per item."""
-        remarks = []
+        remarks = self._remarks_on_clusters()
         if self.dropped:
             what = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in self.dropped.items())
             remarks.append(f"Without a cluster: {what} (their rows are in the output).")
@@ -84,6 +91,29 @@ class FitResult:
         remarks.append(f"{self.seconds:.1f} s{memory}.")
         return remarks
 
+    def _remarks_on_clusters(self) -> list[str]:
+        """Say how the number of clusters came about, and what to think of them."""
+        remarks = []
+        number = "1 cluster" if len(self.clusters) == 1 else f"{len(self.clusters)} clusters"
+        if self.found is not None:
+            others = [f"{name}: {each}" for name, each in self.levels.items() if name != "medium"]
+            offer = f" Also on offer: {', '.join(others)} (shoal cut {self.run} --level …)." if others else ""
+            remarks.append(f"{number}, found from the texts: {self.found}.{offer}")
+        if self.notes.get("cut_from"):
+            remarks.append(f"{number}, cut from {self.notes['cut_from']}.")
+        if self.notes.get("no_level"):
+            remarks.append(f"There is no level {self.notes['no_level']!r} of {number}.")
+        n_fitted = self.n_texts - self.dropped.get("empty", 0)
+        if n_fitted < FEW_TEXTS:
+            remarks.append(
+                f"{n_fitted} texts are few: each cluster rests on a handful of them, and further texts may change the "
+                "number of clusters and their borders. Read them through, or give the number (--clusters)."
+            )
+        if self.boilerplate:
+            names = ", ".join(f"{self.clusters[k].name} ({self.clusters[k].size} texts)" for k in self.boilerplate)
+            remarks.append(f"Near-duplicates or boilerplate, much the same text again and again: {names}.")
+        return remarks
+
 
 def read_result(path: Path) -> FitResult:
     """Return the result of a finished run."""
@@ -97,6 +127,8 @@ def read_result(path: Path) -> FitResult:
             notes=info["data"],
             scores=info.get("scores"),
             start_scores=info.get("start_scores"),
+            levels=info.get("levels", {}),
+            boilerplate=tuple(info.get("boilerplate", ())),
             **{name: info[name] for name in names},
         )
     except LookupError as reason:

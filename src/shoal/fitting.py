@@ -26,9 +26,12 @@ from shoal.errors import DataError, ParameterError, RunFolderError
 from shoal.fit_result import FitResult, read_result
 from shoal.methods import DEFAULT, build_method
 from shoal.methods.base import TextClusterer
+from shoal.methods.granularity import tree_of
 from shoal.methods.inputs import read_vectors
 from shoal.methods.reporting import report_fit
 from shoal.metrics import scores
+from shoal.n_clusters import LEVELS, NClusters
+from shoal.naming import boilerplate_clusters
 from shoal.naming.llm import endpoint_of, name_by_llm
 from shoal.report import dates_of
 from shoal.run_folder import LEFTOVERS, RunFolder, claim_path, partial_path, tidy, writing
@@ -60,6 +63,7 @@ class FitJob:
     llm_model: str | None = None
     method: str | None = None
     preset: str | None = None
+    level: str | None = None
     params: dict[str, Any] = field(default_factory=dict)
 
     def located(self, folder: Path) -> FitJob:
@@ -91,11 +95,13 @@ def start_fit(
 ) -> FitResult:
     """Start a new fit; ``read`` and ``stem`` replace the job's own reader and the automatic name of the run."""
     endpoint_of(job.names_by, job.llm_url, job.llm_model)
+    if job.level is not None and job.level not in LEVELS:
+        raise ParameterError(f"--level {job.level} is unknown; pass one of {', '.join(LEVELS)}.")
     model = build_method(job.method or DEFAULT, job.preset, job.params)  # first: a bad parameter leaves no trace
     path = out or claim_path(Path("runs") / (stem or _automatic_stem(job)))
     request = {"job": asdict(job), "overwrite": overwrite, "folder": str(Path.cwd())}
     with writing(path, overwrite=overwrite) as folder:
-        result = _fit(model, job, read or job.read, folder, path, request, resumed=False)
+        result, model = _fit(model, job, read or job.read, folder, path, request, resumed=False)
     return _with_report(result, job, model)
 
 
@@ -129,7 +135,7 @@ def resume_fit(path: Path) -> FitResult:
         unfinished = not folder.is_complete()
         if unfinished:
             read = functools.partial(_read_again, job, request, folder)
-            result = _fit(model, job, read, folder, path, request, resumed=True)
+            result, model = _fit(model, job, read, folder, path, request, resumed=True)
     return _with_report(result, job, model) if unfinished else read_result(path)
 
 
@@ -185,13 +191,16 @@ def _fit(
     request: dict[str, Any],
     *,
     resumed: bool,
-) -> FitResult:
-    """Read, fit and write a run that will be at ``path``; what a resumed fit needs is on disk before the fit begins."""
+) -> tuple[FitResult, TextClusterer]:
+    """Read, fit and write a run that will be at ``path``; what a resumed fit needs is on disk before the fit begins.
+
+    The model is returned too, at the level that was asked for.
+    """
     started = time.perf_counter()
     if not resumed and Path(job.source).is_file():
         _write_request(folder, {**request, "data_hash": None, "notes": {}})
     corpus = read()
-    known = _labelled(corpus)
+    known = known_classes(corpus)
     _check_columns(job, corpus)
     if not resumed and not Path(job.source).is_file():
         corpus.frame.write_parquet(folder.input)
@@ -199,12 +208,17 @@ def _fit(
     listeners = [StageSnapshots(folder.stages)] if job.stages else []
     extra = _extra_input(job.located(Path(request.get("folder", ""))), model, corpus)
     model.fit(corpus, **extra, checkpoints=folder.checkpoints, callbacks=listeners)
+    has_level = job.level in (None, *model.n_clusters_choice_.levels)
+    if job.level is not None and has_level:
+        model = model.cut(job.level, stop_words=job.stop_words)
     naming = _named_by_llm(job, model)
-    result = replace(_result(path, job.method or DEFAULT, model, corpus, known, started), naming=naming)
+    result = replace(result_of(path, job.method or DEFAULT, model, corpus, known, started), naming=naming)
     if job.stages and not folder.stages.is_dir():
         result.notes["no_stages"] = True
-    _write_run(folder, job, model, corpus, result)
-    return result
+    if not has_level:
+        result.notes["no_level"] = job.level
+    write_run(folder, job, model, corpus, result)
+    return result, model
 
 
 def _write_request(folder: RunFolder, request: dict[str, Any]) -> None:
@@ -228,7 +242,7 @@ def _extra_input(job: FitJob, model: TextClusterer, corpus: Corpus) -> dict[str,
     return extra
 
 
-def _result(
+def result_of(
     path: Path, name: str, model: TextClusterer, corpus: Corpus, known: Labelled | None, started: float
 ) -> FitResult:
     """Collect the result."""
@@ -246,11 +260,22 @@ def _result(
         peak_memory_mb=peak_memory_mb(),
         dropped={"empty": empty} if empty else {},
         truncated=model.truncated_,
-        notes=dict(corpus.notes),
+        notes={**corpus.notes, **({"cut_from": model.uncut_.n_clusters_} if model.uncut_ else {})},
         scores=found,
         start_scores=start,
         outcome=model.outcome_,
+        levels=model.n_clusters_choice_.levels,
+        found=_how_found(model.n_clusters_choice_, len(corpus)) if model.uncut_ is None else None,
+        boilerplate=boilerplate_clusters(corpus.texts, model.labels_),
     )
+
+
+def _how_found(choice: NClusters, n_texts: int) -> str | None:
+    """Say why the number of clusters was chosen, and on how many texts; None if it was given."""
+    if choice.is_given:
+        return None
+    sampled = choice.curve and choice.n_sampled < n_texts
+    return choice.reason + (f"; measured on {choice.n_sampled} of {n_texts} texts" if sampled else "")
 
 
 def _named_by_llm(job: FitJob, model: TextClusterer) -> dict[str, Any] | None:
@@ -273,7 +298,14 @@ def _check_columns(job: FitJob, corpus: Corpus) -> None:
         dates_of(corpus.frame[require_column(corpus.frame, job.date)])
 
 
-def _labelled(corpus: Corpus) -> Labelled | None:
+def _evidence(model: TextClusterer) -> dict[str, Any]:
+    """Return how the number of clusters was found, a record per number."""
+    choice = model.n_clusters_choice_.as_dict()
+    by_number = {round(point.pop("n_clusters")): point for point in choice.pop("curve")}
+    return {**choice, "candidates": [{"n_clusters": number, **point} for number, point in by_number.items()]}
+
+
+def known_classes(corpus: Corpus) -> Labelled | None:
     """Return the labelled rows and their classes; None without a label column."""
     if corpus.labels is None:
         return None
@@ -283,7 +315,7 @@ def _labelled(corpus: Corpus) -> Labelled | None:
     return Labelled(rows, [corpus.labels[i] for i in rows])
 
 
-def _write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Corpus, result: FitResult) -> None:
+def write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Corpus, result: FitResult) -> None:
     """Write the files of a finished run."""
     folder.clear(keep=(*LEFTOVERS, folder.stages.name))  # what a killed fit had begun to write
     model.save(folder.model)
@@ -292,6 +324,10 @@ def _write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Cor
     (without_formulas(table) if job.safe_csv else table).write_csv(folder.assignments.with_suffix(".csv"))
     clusters = [cluster.as_json() for cluster in model.clusters_]
     folder.clusters.write_text(json.dumps(clusters, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    has_themes = "coarse" in model.n_clusters_choice_.levels
+    if model.hierarchy_ is not None and model.level_ is None and has_themes:
+        tree = tree_of(model.hierarchy_, model.clusters_, model.n_clusters_choice_.levels)
+        folder.hierarchy.write_text(json.dumps(tree, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     folder.history.write_text("".join(json.dumps(row) + "\n" for row in model.history_), encoding="utf-8")
     parameters = json.loads((folder.model / "config.json").read_text(encoding="utf-8"))["params"]
     folder.seal(
@@ -315,6 +351,7 @@ def _write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Cor
             "environment": run_environment(),
             "stages": [row for row in model.history_ if row.get("event") != "step"],
             "outcome": result.outcome,
+            "n_clusters_evidence": _evidence(model),
             **({"naming": result.naming} if result.naming else {}),
         }
     )

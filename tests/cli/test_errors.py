@@ -115,6 +115,13 @@ class TestRefusedParameters:
             (["--set", "n_init=many"], "n_init='many' but it must be a whole number >= 1"),
             (["--set", "n_init=true"], "n_init=True but it must be a whole number >= 1"),
             (["--set", "max_length=long"], "max_length='long' but it must be a whole number >= 1"),
+            (
+                ["--clusters", "many"],
+                "n_clusters='many' is not a whole number; pass an int >= 1, a range such as '5-80'",
+            ),
+            (["--clusters", "80-5"], "n_clusters=80-5 ends before it begins; pass '5-80'"),
+            (["--clusters", "13-20"], "n_clusters='13-20' but the corpus has 12 texts, 12 of them distinct"),
+            (["--level", "finest"], "--level finest is unknown; pass one of coarse, medium, fine"),
             (["--set", "n_components=x"], "n_components='x' but it must be a whole number >= 1"),
             (["--set", "pooling=max"], "pooling='max' is unknown; pass one of mean, cls"),
             (["--set", "long_texts=cut"], "long_texts='cut' is unknown; pass one of truncate, chunk"),
@@ -148,7 +155,7 @@ class TestRefusedParameters:
         assert answer.err.count("\n") == 1
         assert not (tmp_path / "r").exists()
 
-    @pytest.mark.parametrize("flags", [["--clusters", "many"], ["--colour", "red"], ["--seed", "1.5"]])
+    @pytest.mark.parametrize("flags", [["--clusters"], ["--colour", "red"], ["--seed", "1.5"]])
     def test_wrong_usage(self, shoal, file, flags):
         answer = shoal("fit", file(HEADER + ROWS), *flags)
         assert (answer.code, answer.out) == (2, "")
@@ -256,12 +263,12 @@ class TestHelp:
 
     def test_the_first_page_names_commands_and_exit_codes(self, shoal):
         page = shoal("--help").out
-        for command in ("fit", "predict", "score", "methods", "demo", "doctor"):
+        for command in ("fit", "predict", "suggest-k", "cut", "score", "methods", "demo", "doctor"):
             assert command in page
         assert "Exit codes: 0 done" in page
         assert "130" in page
 
-    @pytest.mark.parametrize("command", ["fit", "predict", "score", "methods", "demo", "doctor"])
+    @pytest.mark.parametrize("command", ["fit", "predict", "suggest-k", "cut", "score", "methods", "demo", "doctor"])
     def test_every_page_has_examples(self, shoal, command):
         answer = shoal(command, "--help")
         assert answer.code == 0
@@ -272,7 +279,7 @@ class TestHelp:
         monkeypatch.setenv("SHOAL_DEBUG", "1")
         monkeypatch.setattr("shoal.methods.two_stage.TwoStage._fit", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            shoal("fit", file(HEADER + ROWS), "--text", "body", *FAST)
+            shoal("fit", file(HEADER + ROWS), "--text", "body", "--clusters", 2, *FAST)
         assert sys.argv[1] == "fit"
 
 

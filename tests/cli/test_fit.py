@@ -176,8 +176,10 @@ class TestOutput:
     def test_json_is_one_object_alone(self, fit, tickets, tmp_path):
         result, run = fit(tickets, "--text", "body", "--clusters", 3)
         assert list(result) == [
-            *("run", "method", "n_texts", "n_clusters", "seconds", "peak_memory_mb", "dropped", "truncated", "report")
+            *("run", "method", "n_texts", "n_clusters", "levels", "boilerplate", "seconds", "peak_memory_mb"),
+            *("dropped", "truncated", "report"),
         ]
+        assert (result["levels"], result["boilerplate"]) == ({"medium": 3, "fine": 6}, [])
         assert result["report"] == str(run / "report.html")
         assert (result["run"], result["method"], result["n_clusters"]) == (str(run), "tfidf-kmeans", 3)
         assert 0 < result["seconds"] < 60

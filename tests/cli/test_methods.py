@@ -36,7 +36,7 @@ def test_the_table_names_every_method_and_marks_the_default(shoal):
 def test_one_method_is_explained_parameter_by_parameter(shoal):
     answer = shoal("methods", "tfidf-kmeans")
     table = " ".join(answer.out.split())
-    assert "n_clusters 8 The number of clusters." in table
+    assert "n_clusters 'auto' The number of clusters; 'auto' finds it from the texts" in table
     assert "representation 'tfidf'" in table
     assert "max_features 1500" in table
     assert "--preset clusterbert: max_features=2000, stop_words='english'" in answer.err

@@ -47,6 +47,27 @@ class TestAnswers:
             (row,) = shoal("predict", run, tmp_path / "one.csv", "--json").json["predictions"]
             assert row["cluster"] == expected["cluster"][i]
 
+    def test_below_a_confidence_there_is_no_cluster(self, shoal, run, tickets, tmp_path):
+        all_ = shoal("predict", run, tickets, "--json").json
+        assert all_["below_min_confidence"] == 0
+        confidences = sorted(row["confidence"] for row in all_["predictions"] if row["confidence"] is not None)
+        limit = (confidences[9] + confidences[10]) / 2
+        found = shoal("predict", run, tickets, "--min-confidence", limit, "--json").json
+        n_below = sum(confidence < limit for confidence in confidences)
+        assert found["below_min_confidence"] == n_below > 0
+        for before, now in zip(all_["predictions"], found["predictions"], strict=True):
+            if before["confidence"] is not None and before["confidence"] < limit:
+                assert (now["cluster"], now["second_cluster"]) == (None, before["cluster"])
+                assert now["confidence"] == before["confidence"]
+            else:
+                assert now == before
+        answer = shoal("predict", run, tickets, "--min-confidence", limit, "--out", tmp_path / "sorted.csv")
+        assert f"{n_below} of 30 texts are below the confidence of {limit:g} and have no cluster." in answer.err
+
+    @pytest.mark.parametrize("limit", ["-0.1", "1.5", "half"])
+    def test_a_confidence_is_a_share(self, shoal, run, tickets, limit):
+        assert shoal("predict", run, tickets, f"--min-confidence={limit}").code == 2
+
     def test_texts_without_a_known_word_are_sorted_all_the_same(self, shoal, run, tmp_path):
         (tmp_path / "new.txt").write_text("xyzzy\n\nplum pear\n")
         answer = shoal("predict", run, tmp_path / "new.txt", "--json").json

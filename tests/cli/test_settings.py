@@ -64,6 +64,10 @@ class TestFile:
         assert parameters_of(content) == {"n_init": 3, "n_clusters": 5, "random_state": 1}
         assert parameters_of({"clusters": 5, "set": {"n_clusters": 4}}) == {"n_clusters": 5}  # the plainer word
 
+    @pytest.mark.parametrize(("written", "value"), [("5", 5), ("'5-80'", "5-80"), ("'auto'", "auto")])
+    def test_clusters_are_a_number_or_a_range(self, config, written, value):
+        assert parameters_of(read_config(config(f"clusters = {written}"))) == {"n_clusters": value}
+
     def test_unknown_key(self, config):
         with pytest.raises(ParameterError, match="has an unknown key 'n_clusters'; the keys are text, id, label"):
             read_config(config("n_clusters = 3"))
@@ -71,7 +75,9 @@ class TestFile:
     @pytest.mark.parametrize(
         ("content", "message"),
         [
-            ("clusters = '5'", "clusters = '5' is invalid; clusters must be a whole number"),
+            ("clusters = 5.0", "clusters = 5.0 is invalid; clusters must be a whole number or a string"),
+            ("seed = '5'", "seed = '5' is invalid; seed must be a whole number"),
+            ("level = 3", "level must be a string"),
             ("clusters = true", "clusters = True is invalid"),
             ("method = ['kmeans']", "method must be a string"),
             ("set = 3", "set must be a table"),

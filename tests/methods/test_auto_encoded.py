@@ -159,11 +159,13 @@ def test_presets_are_the_papers():
     for name in ("ae-kmeans", "dec", "idec", "dcn"):
         entry = METHODS[name]
         model = entry(**entry.presets["paper"])
+        model.n_clusters_ = 10
         assert model._sizes(2000) == (2000, 500, 500, 2000, 10)
         assert (model.representation, model.max_features, model.pretraining) == ("tfidf", 2000, "layer-wise")
         assert (model.noise, model.batch_size) == (0.2, 256)
     assert (DEC().alpha, DEC().tolerance, IDEC().gamma) == (1, 0.001, 0.1)
-    clusterbert = IDEC(20, **METHODS["idec"].presets["clusterbert"])
+    clusterbert = IDEC(**METHODS["idec"].presets["clusterbert"])
+    clusterbert.n_clusters_ = 20
     assert (clusterbert.epochs, clusterbert.learning_rate, clusterbert._sizes(50)[-1]) == (150, 1e-4, 21)
 
 

@@ -130,6 +130,7 @@ def test_clustering_again_does_not_scramble_the_head(objective):
 
 def test_stages_share_one_architecture(build):
     model = build(reclusterings=2)
+    model.n_clusters_ = model.n_clusters
     model.encoder_ = TransformerEncoder.load(model.backbone, max_length=32)
     views = CorpusViews.repeated(model.encoder_.tokenise(TEXTS), 1)
     stages = model._stages(Material(TEXTS, views, model.encoder_, seed=0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
@@ -11,6 +12,8 @@ from sklearn.pipeline import Pipeline
 import shoal
 from shoal import METHODS
 from shoal.errors import DataError, ParameterError
+from shoal.methods import granularity
+from shoal.methods.inputs import rows_of
 from shoal.training import Callback
 from tiny_backbone import tiny_backbone
 
@@ -109,6 +112,50 @@ def test_its_clusters_may_be_refined_or_made_by_another_clusterer(build, reducer
     assert (build(**ending).fit(TEXTS).labels_ == model.labels_).all()
     model.save(tmp_path / "model")
     np.testing.assert_allclose(shoal.load(tmp_path / "model").predict_proba(TEXTS), model.probabilities_, atol=1e-5)
+
+
+@pytest.mark.parametrize(("number", "overlaps"), [(1, 2), (3, 3)])
+def test_cut_after_the_fit_it_predicts_saves_and_loads(fitted, number, overlaps, tmp_path):
+    cut = fitted.cut(number)
+    assert cut.n_clusters_ == len(set(cut.names_)) == len(cut.cluster_centers_) == number
+    assert set(cut.labels_) == set(range(number))
+    assert (cut.predict(TEXTS) == cut.labels_).all()
+    assert [int(cut.predict([text])[0]) for text in TEXTS[:5]] == cut.labels_[:5].tolist()
+    np.testing.assert_allclose(cut.predict_proba(TEXTS).sum(axis=1), 1, atol=1e-5)
+    assert len(set(zip(fitted.labels_, cut.labels_, strict=True))) == overlaps  # joined or divided, never mixed
+    cut.save(tmp_path / "cut")
+    again = shoal.load(tmp_path / "cut")
+    assert (again.predict(TEXTS) == cut.labels_).all()
+    assert again.names_ == cut.names_
+    assert (again.cut(2).predict(TEXTS) == fitted.labels_).all()
+
+
+def test_it_finds_the_number_of_clusters(build, monkeypatch, tmp_path):
+    any_encoder = tiny_backbone(tmp_path / "encoder")
+    monkeypatch.setitem(granularity.ENCODING, "backbone", any_encoder)  # for a method that has none of its own
+    model = build(n_clusters="auto").fit(TEXTS)
+    assert 2 <= model.n_clusters_ == len(model.clusters_) <= 10
+    assert model.n_clusters_choice_.curve
+    assert (model.predict(TEXTS) == model.labels_).all()
+    model.save(tmp_path / "model")
+    again = shoal.load(tmp_path / "model")
+    assert again.n_clusters_choice_ == model.n_clusters_choice_
+    assert again.get_params()["n_clusters"] == "auto"
+    order = np.random.RandomState(1).permutation(len(TEXTS))
+    assert build(n_clusters="auto").fit([TEXTS[i] for i in order]).n_clusters_choice_ == model.n_clusters_choice_
+
+
+def test_probabilities_rise_with_the_scores(fitted):
+    """Calibration changes how sure it is, never which cluster is more likely than which."""
+    rows = rows_of(TEXTS)
+    _, scores = fitted._answer(rows, fitted._place(rows))
+    assert fitted.temperature_ > 0
+    order = np.argsort(scores, axis=1, kind="stable")
+    ranked = np.take_along_axis(fitted.probabilities_, order, axis=1)
+    assert (np.diff(ranked, axis=1) >= -1e-6).all()
+    np.testing.assert_allclose(
+        np.take_along_axis(softmax(scores / fitted.temperature_, axis=1), order, axis=1), ranked, atol=1e-5
+    )
 
 
 def test_fit_again_forgets_the_first_fit(build, fitted):

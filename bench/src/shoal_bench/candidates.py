@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.encoder.word_statistics import WordStatistics
 from shoal.methods import find_method
-from shoal.methods.inputs import Rows
+from shoal.methods.inputs import Rows, row_keys
 from shoal.methods.shoal.evidence import (
     BALANCED,
     EQUAL,
@@ -28,7 +28,6 @@ from shoal.methods.shoal.evidence import (
     explains_more,
 )
 from shoal.methods.shoal.features import Features
-from shoal.methods.shoal.memory import row_keys
 from shoal.methods.shoal.partition import find_partition
 from shoal.metrics import accuracy
 from shoal.vectors import Vectors, unit_rows

@@ -67,6 +67,11 @@ class Cell:
         """Return what names this fit on this content; no table and no tier is part of it."""
         return key_of(replace(self, extras=()).as_dict(), data_sha256)
 
+    @property
+    def k_is_told(self) -> bool:
+        """Whether the fit is told the number of clusters, and does not find it."""
+        return isinstance(self.params.get("n_clusters"), int)
+
     def settings(self) -> dict[str, Any]:
         """Return every parameter of the method as it would be now, defaults included; of a peer its options."""
         if self.method is None:
@@ -113,7 +118,7 @@ def blank_record(cell: Cell, data_sha256: str) -> Record:
         settings=cell.settings(),
         data_sha256=data_sha256,
         n_texts=cell.n_texts,
-        n_clusters=cell.params.get("n_clusters"),
+        n_clusters=cell.params.get("n_clusters") if cell.k_is_told else None,
     )
 
 

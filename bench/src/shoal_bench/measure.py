@@ -51,6 +51,7 @@ def measure(cell: Cell, data: LabelledTexts) -> dict[str, Any]:
     return {
         "n_texts": len(data.texts),
         "scores": scores(scored.labels, with_outliers_as_cluster(found)),
+        **({} if cell.k_is_told else {"n_clusters": len(set(data.labels))}),
         "n_found": len(set(found[found >= 0].tolist())),
         "outliers": float((found < 0).mean()),
         **facts,

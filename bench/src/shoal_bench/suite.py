@@ -18,6 +18,7 @@ from pydantic_core import ErrorDetails
 
 from shoal.errors import DataError, ParameterError
 from shoal.methods import find_method
+from shoal.n_clusters import parse_wanted
 from shoal_bench.cell import Cell
 from shoal_bench.data_sets import DataSet, find_data_set
 from shoal_bench.peers import find_peer
@@ -25,7 +26,7 @@ from shoal_bench.tiers import Tier
 
 FOLDER = Path(__file__).parent / "suites"
 PAPER, QUICK = "paper", "quick"
-# The bench gives these itself: the classes of the data set, and the seed of the cell.
+# The bench gives these itself: the classes of the data set, unless a row lets its method find them, and the seed.
 GIVEN = ("n_clusters", "random_state")
 
 Text = Annotated[str, Field(min_length=1)]
@@ -69,7 +70,8 @@ class Row(BaseModel, frozen=True, extra="forbid"):
     method : str, optional
         The method's name in Shoal; a row with neither method nor peer is *not yet* there.
     params : mapping
-        Its parameters; ``preset`` names one of the method's presets, over which the others win.
+        Its parameters; ``preset`` names one of the method's presets, over which the others win. With ``n_clusters``
+        as ``"auto"`` or a range the method finds it; otherwise it is told the number of classes.
     paper : mapping
         Further parameters in the tier ``paper``: the paper's own values.
     paper_for : mapping of data set to mapping
@@ -148,7 +150,8 @@ class Row(BaseModel, frozen=True, extra="forbid"):
         """Return the fit that this row asks for; ``n_texts`` wins over the tier's."""
         wanted = tier.texts(self.cost) if n_texts is None else n_texts
         texts = wanted if wanted is not None and wanted < data_set.n_texts else None
-        params = {**self._params(data_set.name, tier), "n_clusters": data_set.n_classes}
+        n_clusters = self.params.get("n_clusters", data_set.n_classes)
+        params = {**self._params(data_set.name, tier), "n_clusters": n_clusters}
         share = self.train_share.get(data_set.name)
         return Cell(self.method, params, data_set.name, texts, seed, self.peer, tuple(self.extras), share)
 
@@ -304,11 +307,16 @@ def _check_names(what: str, names: Iterable[str], known: Iterable[str]) -> None:
             raise ValueError(f"the {what} {name!r} is unknown; pass some of {', '.join(known)}.")
 
 
+def _is_to_be_found(name: str, value: Any) -> bool:
+    """Tell whether a method is to find the number of clusters: ``"auto"`` or a range, no number."""
+    return name == "n_clusters" and isinstance(value, str) and parse_wanted(value).exact is None
+
+
 def _check_params(method: str, params: Params) -> None:
     """Refuse parameters that the method does not have, or does not get from a suite."""
     found = find_method(method)
     for name in GIVEN:
-        if name in params:
+        if name in params and not _is_to_be_found(name, params[name]):
             raise ValueError(f"{name} = {params[name]!r} is the bench's to choose; omit it.")
     found.check_names({name: value for name, value in params.items() if name != "preset"})
     if "preset" in params:

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 import typer
 
-from shoal.cli import augment, compare, demo, doctor, fit, inspect, map, methods, predict, report, score, show
+from shoal.cli import (
+    augment,
+    compare,
+    cut,
+    demo,
+    doctor,
+    fit,
+    inspect,
+    map,
+    methods,
+    predict,
+    report,
+    score,
+    show,
+    suggest_k,
+)
 from shoal.cli.console import run
 
 EXIT_CODES = """
@@ -24,6 +39,8 @@ app = typer.Typer(
 )
 app.command(epilog=fit.EXAMPLES)(fit.fit)
 app.command(epilog=predict.EXAMPLES)(predict.predict)
+app.command("suggest-k", epilog=suggest_k.EXAMPLES)(suggest_k.suggest_k)
+app.command(epilog=cut.EXAMPLES)(cut.cut)
 app.command(epilog=show.EXAMPLES)(show.show)
 app.command(epilog=report.EXAMPLES)(report.report)
 app.command("map", epilog=map.EXAMPLES)(map.map_)

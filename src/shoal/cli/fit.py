@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 EXAMPLES = """
 Examples:
 
+    shoal fit tickets.csv --text body
+
     shoal fit tickets.csv --text body --clusters 20
+
+    shoal fit tickets.csv --text body --clusters 5-80 --level coarse
 
     shoal fit answers.xlsx --clusters 12 --method tfidf-kmeans --preset clusterbert
 
@@ -38,7 +42,12 @@ def fit(
     label: str | None = typer.Option(None, help="A column with known classes, used only for scores."),
     method: str | None = typer.Option(None, help="See `shoal methods`.  [default: shoal]", show_default=False),
     preset: str | None = typer.Option(None, help="A method's named set of parameters."),
-    clusters: int | None = typer.Option(None, help="The number of clusters.  [default: 8]", show_default=False),
+    clusters: str | None = typer.Option(
+        None, help="The number of clusters, a range such as 5-80, or auto.  [default: auto]", show_default=False
+    ),
+    level: str | None = typer.Option(
+        None, help="coarse, medium or fine: the run is written with fewer or more clusters; `shoal cut` changes it."
+    ),
     set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable."),
     config: Path | None = typer.Option(None, help="A TOML file with the same names as keys, parameters under [set]."),
     backbone: str | None = typer.Option(None, help="A transformer: builtin, a folder, or a hub name."),
@@ -81,14 +90,14 @@ def fit(
 ) -> None:
     """Cluster a file of texts, name the clusters, and save a model that sorts new texts the same way."""
     from shoal import fitting
-    from shoal.cli.console import say
-    from shoal.cli.settings import parameters_of, parse_assignments, read_config, word_list
+    from shoal.cli.settings import parameters_of, parse_assignments, read_config, whole_or_text, word_list
     from shoal.errors import ParameterError
 
     if (file is None) == (resume is None):
         raise ParameterError("pass either a FILE to cluster or --resume RUN to continue an interrupted run.")
     flags = _given(text=text, id=id, label=label, encoding=encoding, format=format, method=method, preset=preset)
-    flags |= _given(clusters=clusters, backbone=backbone, vectors=vectors and str(vectors), pairs=pairs, seed=seed)
+    flags |= _given(clusters=clusters and whole_or_text(clusters), level=level)
+    flags |= _given(backbone=backbone, vectors=vectors and str(vectors), pairs=pairs, seed=seed)
     flags |= _given(stages=stages or None, safe_csv=safe_csv or None, date=date, group_by=group_by or None)
     flags |= _given(names_by=names_by, llm_url=llm_url, llm_model=llm_model)
     flags |= _given(report=None if write_report else False, stop_words=stop_words and word_list(stop_words))
@@ -107,8 +116,6 @@ def fit(
         chosen = {key: value for key, value in {**settings, **flags}.items() if key in fitting.FitJob.__annotations__}
         result = fitting.start_fit(fitting.FitJob(str(file), **chosen, params=params), out, overwrite=overwrite)
     report(result, as_json=json)
-    if not json and resume is None and "n_clusters" not in params:
-        say("No --clusters given: using 8, which is a starting point, not an estimate; try several numbers.")
 
 
 def _given(**options: Any) -> dict[str, Any]:

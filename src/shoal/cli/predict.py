@@ -14,6 +14,8 @@ Examples:
 
     shoal predict runs/tickets-shoal-1 new.csv --text body --out sorted.csv
 
+    shoal predict runs/tickets-shoal-1 new.csv --min-confidence 0.5 --out sorted.csv
+
     echo "my parcel is late" | shoal predict runs/tickets-shoal-1 - --json
 """
 
@@ -23,6 +25,9 @@ def predict(
     file: str = typer.Argument(..., help="The new texts; the same formats as `shoal fit`, - for standard input."),
     text: str | None = typer.Option(None, help="The column with the texts; default: the one used in the fit."),
     vectors: Path | None = typer.Option(None, help="A .npy file, one vector per text, for a run fitted on vectors."),
+    min_confidence: float = typer.Option(
+        0.0, min=0, max=1, help="Texts below this confidence get no cluster; their nearest is the second choice."
+    ),
     encoding: Encoding = None,
     format: Format = None,
     out: Out = None,
@@ -31,6 +36,8 @@ def predict(
     json: Json = False,
 ) -> None:
     """Sort new texts into the clusters of a run: every row is returned with its cluster and confidence."""
+    from dataclasses import replace
+
     import polars as pl
 
     from shoal.cli.console import print_json, say
@@ -44,6 +51,10 @@ def predict(
     table, _ = read_table(file, encoding=encoding, format=format)
     corpus = Corpus.of(table, text=text or _fitted_column(run, table.columns))
     found = model.predict_clustering(corpus, vectors=None if vectors is None else read_vectors(vectors))
+    outliers = 0
+    if min_confidence > 0:
+        sure = replace(found, labels=found.labels_at(min_confidence))
+        outliers, found = int((sure.labels != found.labels).sum()), sure
     result = pl.concat([corpus.input_columns(), found.frame()], how="horizontal")
     write_result(result, out, as_json=json, safe=safe_csv)
     if json:
@@ -53,12 +64,17 @@ def predict(
             "n_clusters": model.n_clusters_,
             "dropped": {"empty": int(corpus.empty.sum())} if corpus.empty.any() else {},
             "truncated": model.truncated_,
+            "below_min_confidence": outliers,
             "seconds": round(time.perf_counter() - started, 3),
             "sizes": {model.clusters_[k].name: int((found.labels == k).sum()) for k in range(model.n_clusters_)},
         }
         place = {"out": str(out)} if out is not None else {"predictions": found.frame().to_dicts()}
         print_json({**summary, **place})
     elif out is not None:
+        if outliers:
+            say(
+                f"{outliers} of {len(corpus)} texts are below the confidence of {min_confidence:g} and have no cluster."
+            )
         say(f"{len(corpus)} texts sorted into {model.n_clusters_} clusters: {out}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import date, time
@@ -11,7 +12,7 @@ from typing import Any
 from shoal.errors import DataError, ParameterError
 
 # The keys of a configuration file, which are the long options of `shoal fit`, and the types of their values.
-FILE_KEYS: dict[str, type] = {
+FILE_KEYS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(
         (
             "text",
@@ -28,14 +29,25 @@ FILE_KEYS: dict[str, type] = {
             "names_by",
             "llm_url",
             "llm_model",
+            "reduce",
+            "cluster",
+            "refine",
+            "level",
         ),
-        str,
+        (str,),
     ),
-    **dict.fromkeys(("reduce", "cluster", "refine"), str),
-    **dict.fromkeys(("clusters", "seed"), int),
-    **dict.fromkeys(("group_by", "stop_words"), list),
-    "report": bool,
-    "set": dict,
+    "clusters": (int, str),
+    "seed": (int,),
+    **dict.fromkeys(("group_by", "stop_words"), (list,)),
+    "report": (bool,),
+    "set": (dict,),
+}
+_KINDS: dict[type, str] = {
+    str: "a string",
+    int: "a whole number",
+    list: "a list",
+    bool: "true or false",
+    dict: "a table, [set]",
 }
 _PARAMETERS = {
     "clusters": "n_clusters",
@@ -83,6 +95,17 @@ def word_list(given: str) -> list[str]:
     return [word.strip() for word in words if word.strip()]
 
 
+def whole_or_text(given: str) -> int | str:
+    """Return a whole number as such, and anything else as it is.
+
+    Examples
+    --------
+    >>> whole_or_text("20"), whole_or_text("5-80")
+    (20, '5-80')
+    """
+    return int(given) if re.fullmatch(r"-?[0-9]{1,9}", given.strip()) else given
+
+
 def _value(text: str) -> Any:
     """Read one value."""
     if text.lower() == "none":
@@ -107,14 +130,8 @@ def read_config(file: Path | None) -> dict[str, Any]:
     for key, value in content.items():
         if key not in FILE_KEYS:
             raise ParameterError(f"--config {file} has an unknown key {key!r}; the keys are {', '.join(FILE_KEYS)}.")
-        if type(value) is not FILE_KEYS[key]:
-            kind = {
-                str: "a string",
-                int: "a whole number",
-                list: "a list",
-                bool: "true or false",
-                dict: "a table, [set]",
-            }[FILE_KEYS[key]]
+        if type(value) not in FILE_KEYS[key]:  # true is no whole number here
+            kind = " or ".join(_KINDS[each] for each in FILE_KEYS[key])
             raise ParameterError(f"--config {file}: {key} = {value!r} is invalid; {key} must be {kind}.")
     return content
 

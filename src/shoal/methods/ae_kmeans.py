@@ -41,4 +41,4 @@ class AEKMeans(AutoEncoded):
         return []
 
     def _clusterer(self, stages: Sequence[Stage], code: Vectors, rng: np.random.RandomState) -> Clusterer:
-        return fit_kmeans(code, self.n_clusters, rng, n_init=self.n_init)
+        return fit_kmeans(code, self.n_clusters_, rng, n_init=self.n_init)

@@ -129,7 +129,7 @@ class AutoEncoded(TextClusterer):
         interval = self.get_params(deep=False).get("update_interval")
         options = training_options(self, seed, head_learning_rate=self.learning_rate, evaluate_every=interval)
         self.representation_, vectors = fit_representation(self, context, self.get_params(deep=False))
-        start = fit_kmeans(vectors, self.n_clusters, np.random.RandomState(seed), n_init=self.n_init)
+        start = fit_kmeans(vectors, self.n_clusters_, np.random.RandomState(seed), n_init=self.n_init)
         context.start_labels = start.scores(vectors).argmax(axis=1)
         scale = unit_power_scale(vectors)
         with seeded(seed):  # initial weights of the network
@@ -153,7 +153,7 @@ class AutoEncoded(TextClusterer):
     def _sizes(self, dimension: int) -> tuple[int, ...]:
         """Return the widths of the encoder's layers, input and code included."""
         hidden = hidden_sizes(dimension) if self.hidden is None else tuple(self.hidden)
-        return (dimension, *hidden, self.n_components or self.n_clusters + 1)  # K + 1: ClusterBERT, appendix 1.2.2
+        return (dimension, *hidden, self.n_components or self.n_clusters_ + 1)  # K + 1: ClusterBERT, appendix 1.2.2
 
     def _pretraining_stages(self, auto_encoder: AutoEncoder, n_texts: int) -> list[Stage]:
         """Return the stages of pre-training, not watched: there are no clusters yet."""

@@ -6,7 +6,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,18 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from shoal.clusterers import Centroids, Reducer
+from shoal.clusterers import Centroids, Clusterer, Reducer
 from shoal.clustering import NO_CLUSTER, Cluster, Clustering, Topic
 from shoal.corpus import Corpus
 from shoal.errors import DataError, ParameterError, RunFolderError
 from shoal.methods import shared_parameters as shared
+from shoal.methods.calibration import calibrated_temperature
 from shoal.methods.context import FitContext, outcome_of
 from shoal.methods.endings import CLUSTERER, NONE, OWN, REDUCER, reduce_and_cluster
-from shoal.methods.inputs import Rows, are_texts, present_pairs, rows_of
+from shoal.methods.granularity import ENCODING, cut_model, find_n_clusters
+from shoal.methods.inputs import Rows, are_texts, present_pairs, rows_of, spread_over
 from shoal.methods.refining import REFINE, Refined, refine
+from shoal.n_clusters import AUTO, Hierarchy, Wanted, build_hierarchy, parse_wanted
 from shoal.naming import describe
 from shoal.parameters import check_parameters, declared, positional, shown
 from shoal.training import Callback
@@ -56,6 +59,12 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         Centres in the space of :meth:`transform`.
     n_clusters_ : int
         The number of clusters.
+    n_clusters_choice_ : NClusters
+        How the number was found, and the levels on offer.
+    hierarchy_ : Hierarchy
+        The tree of clusters; :meth:`cut` changes their number.
+    temperature_ : float
+        Divides the scores before they become probabilities, so that confidence is as high as it deserves.
     clusters_ : tuple of Cluster
         Names, sizes, keywords and examples.
     names_ : list of str
@@ -82,7 +91,12 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     takes_pairs: ClassVar[bool] = False
 
-    n_clusters: int = positional(default=8, meaning="The number of clusters.", kw_only=False)
+    n_clusters: int | str | tuple[int, int] = positional(
+        default=AUTO,
+        meaning="The number of clusters; 'auto' finds it from the texts, and so does a range such as '5-80' within its "
+        "limits.",
+        kw_only=False,
+    )
     random_state: int | np.random.RandomState | None = shared.RANDOM_STATE
     reducer: str = REDUCER
     clusterer: str = CLUSTERER
@@ -150,7 +164,8 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         self
         """
         rows = self._rows(X, vectors, reset=True)
-        self._check_size(rows)
+        wanted = parse_wanted(self.n_clusters)
+        self._check_size(rows, wanted)
         if pairs is not None and not self.takes_pairs:
             raise ParameterError(f"pairs were given but {type(self).__name__} does not train on pairs; omit them.")
         check_parameters(self)
@@ -159,19 +174,28 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         context = FitContext(rows, self._generator(), checkpoints, callbacks, given)
         self.truncated_, self.outcome_ = 0, outcome_of()
         self.history_ = context.history
+        self.clusterer_: Clusterer
         self.reducer_: Reducer | None = None
         self.refined_: Refined | None = None
+        self._find_n_clusters(rows, wanted, context)
         embedded = self.embedding_ = self._end(self._fit(context), context)
         self.texts_ = rows.texts
         self.places_: NDArray[np.float64] | None = None
         self.n_clusters_ = len(self.clusterer_.centers)
         self.cluster_centers_ = self.clusterer_.centers
         found, scores = self._answer(rows, embedded)
-        self.labels_, self.probabilities_ = _spread(rows.present, found, scores)
+        self.temperature_ = calibrated_temperature(self._meaning(embedded), rows.texts, found, scores)
+        probabilities = self._probabilities(scores)
+        n_parts = max(self.n_clusters_choice_.levels.values())
+        self.hierarchy_: Hierarchy | None = build_hierarchy(embedded, found, self.n_clusters_, n_parts)
+        self.level_: int | None = None
+        self.uncut_: TextClusterer | None = None
+        self.labels_, self.probabilities_ = spread_over(rows.present, found, probabilities)
         self.start_labels_ = self.labels_.copy()
         if context.start_labels is not None:
             self.start_labels_[rows.present] = context.start_labels
-        self.clusters_ = self._describe(rows, found, scores, context.topics or [()] * self.n_clusters_, stop_words)
+        topics = context.topics or [()] * self.n_clusters_
+        self.clusters_ = self.describe_clusters(rows.texts, found, probabilities, topics, stop_words)
         return self
 
     def predict(self, X: Any, *, vectors: Any = None) -> NDArray[np.int64]:
@@ -188,13 +212,44 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         rows = self._rows(X, vectors)
         if not len(rows):
             labels = np.empty(0, dtype=np.int64)
-            return Clustering(*_spread(rows.present, labels, np.empty((0, self.n_clusters_))), self.clusters_)
-        found, scores = self._answer(rows, self._place(rows))
-        if not (found.min() >= NO_CLUSTER and found.max() < self.n_clusters_):
-            raise RunFolderError(
-                f"this model is damaged: it names cluster {found.max()} of {self.n_clusters_}; fit it again."
+            return Clustering(
+                *spread_over(rows.present, labels, np.empty((0, self.n_clusters_), np.float32)), self.clusters_
             )
-        return Clustering(*_spread(rows.present, found, scores), self.clusters_)
+        embedded = self._place(rows)
+        found, scores = self._answer(rows, embedded)
+        if not (found.min() >= NO_CLUSTER and found.max() < scores.shape[1]):
+            raise RunFolderError(
+                f"this model is damaged: it names cluster {found.max()} of {scores.shape[1]}; fit it again."
+            )
+        return Clustering(*spread_over(rows.present, *self._at_level(embedded, found, scores)), self.clusters_)
+
+    def cut(self, level: int | str, *, stop_words: Collection[str] = ()) -> Self:
+        """Return this model at another number of clusters, without fitting again.
+
+        Clusters are joined, or cut into parts, along the tree that the fit has built; a text stays within its branch.
+
+        Parameters
+        ----------
+        level : int or {'coarse', 'medium', 'fine'}
+            The number of clusters, up to twice that of the fit, or a level on offer (``n_clusters_choice_.levels``).
+        stop_words : collection of str
+            Words that are never used in names and keywords, as in :meth:`fit`.
+
+        Returns
+        -------
+        TextClusterer
+            A model of its own that predicts, saves and loads like this one; the fitted model stays as it is.
+        """
+        check_is_fitted(self, "clusterer_")
+        return cast(Self, cut_model(self, level, stop_words))
+
+    def clusters_at(self, level: int | str) -> Clustering:
+        """Return the result for the fitted texts at another number of clusters; see :meth:`cut`."""
+        return self.cut(level).clustering_
+
+    def labels_at(self, confidence: float) -> NDArray[np.int64]:
+        """Return the labels of the fitted texts, -1 for a text whose confidence is below ``confidence``."""
+        return self.clustering_.labels_at(confidence)
 
     def transform(self, X: Any, *, vectors: Any = None) -> Vectors:
         """Return the vectors of ``X`` in the space of the clusters; zeros for a row without text."""
@@ -277,19 +332,13 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         generator: np.random.RandomState = check_random_state(self.random_state)
         return generator
 
-    def _check_size(self, rows: Rows) -> None:
-        """Reject a number of clusters that is not valid or that the corpus cannot fill."""
-        if isinstance(self.n_clusters, bool) or not isinstance(self.n_clusters, int | np.integer):
-            raise ParameterError(f"n_clusters={shown(self.n_clusters)} is not a whole number; pass an int >= 1.")
-        if self.n_clusters < 1:
-            raise ParameterError(
-                f"n_clusters={shown(self.n_clusters)} but it must be at least 1; pass n_clusters >= 1."
-            )
+    def _check_size(self, rows: Rows, wanted: Wanted) -> None:
+        """Reject a number of clusters that the corpus cannot fill."""
         if not len(rows):
             raise DataError(f"all {len(rows.present)} texts are empty; there is nothing to cluster.")
         items: Any = rows.texts if rows.texts is not None else (row.tobytes() for row in rows.vectors)  # type: ignore[union-attr]
         distinct = len(set(items))
-        if self.n_clusters > distinct:
+        if wanted.least > distinct:
             found = (
                 f"the corpus has {len(rows)} texts, {distinct} of them distinct"
                 if rows.texts is not None
@@ -297,12 +346,39 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
             )
             raise ParameterError(f"n_clusters={shown(self.n_clusters)} but {found}; pass n_clusters <= {distinct}.")
 
+    def _find_n_clusters(self, rows: Rows, wanted: Wanted, context: FitContext) -> None:
+        """Set the number of clusters of this fit."""
+        started = time.perf_counter()
+        params = self.get_params(deep=False)
+        encoding = {name: params[name] for name in ENCODING if name in params}
+        self.n_clusters_choice_ = find_n_clusters(rows, wanted, encoding)
+        self.n_clusters_ = self.n_clusters_choice_.chosen
+        if wanted.exact is None:
+            context.log("n_clusters", started, n_clusters=self.n_clusters_, reason=self.n_clusters_choice_.reason)
+
+    def _meaning(self, embedded: Vectors) -> Vectors:
+        """Return the columns of the embedding that come from meaning; all of them unless a method says otherwise."""
+        return embedded
+
+    def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Return the probability of each of the fit's clusters."""
+        return np.asarray(softmax(scores / self.temperature_, axis=1), dtype=np.float32)
+
+    def _at_level(
+        self, embedded: Vectors, found: NDArray[np.int64], scores: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return labels and probabilities at the number of clusters that the model was cut to."""
+        probabilities = self._probabilities(scores)
+        if self.level_ is None or self.hierarchy_ is None:
+            return found, probabilities
+        return self.hierarchy_.regroup(embedded, found, probabilities, self.level_)
+
     def _end(self, embedded: Vectors, context: FitContext) -> Vectors:
         """Replace and refine the method's own clusters if asked to; return the vectors in the clusters' space."""
         if (self.reducer, self.clusterer) != (NONE, OWN):
             started = time.perf_counter()
             self.reducer_, embedded, self.clusterer_ = reduce_and_cluster(
-                self.reducer, self.clusterer, embedded, self.n_clusters, context, self._ending_options()
+                self.reducer, self.clusterer, embedded, self.n_clusters_, context, self._ending_options()
             )
             context.topics = None  # they are those of other clusters
             if isinstance(outcome := getattr(self.clusterer_, "outcome", None), dict):
@@ -348,28 +424,28 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         """Return the scores of rows, by the clusterer or by the classifier that refines it."""
         return self.clusterer_.scores(embedded) if self.refined_ is None else self.refined_.scores(rows, embedded)
 
-    def _describe(
+    def describe_clusters(
         self,
-        rows: Rows,
+        texts: list[str] | None,
         labels: NDArray[np.int64],
-        scores: NDArray[np.float64],
+        probabilities: NDArray[np.float32],
         topics: Sequence[tuple[Topic, ...]],
         stop_words: Collection[str] = (),
     ) -> tuple[Cluster, ...]:
         """Name the clusters from their texts, or by number if there are only vectors."""
         sizes = np.bincount(labels, minlength=self.n_clusters_)
-        confidence = np.bincount(labels, softmax(scores, axis=1).max(axis=1), self.n_clusters_) / np.maximum(sizes, 1)
+        own = probabilities[np.arange(len(labels)), labels]
+        confidence = np.bincount(labels, own, self.n_clusters_) / np.maximum(sizes, 1)
         facts = [(k, int(sizes[k]), float(confidence[k])) for k in range(self.n_clusters_)]
-        if rows.texts is None:
+        if texts is None:
             return tuple(Cluster(k, f"cluster {k}", size, mean) for k, size, mean in facts)
-        texts = rows.texts
         heads = [text[:NAMED_CHARACTERS] for text in texts]
         telling = [{word for topic in own if not topic.general for word in topic.words} for own in topics]
         found = describe(
             heads,
             labels,
             self.n_clusters_,
-            centrality=scores.max(axis=1),
+            centrality=own,
             own_stop_words=stop_words,
             telling=telling,
         )
@@ -377,14 +453,3 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
             Cluster(k, about.name, size, mean, about.keywords, tuple(texts[i] for i in about.examples), own)
             for (k, size, mean), about, own in zip(facts, found, topics, strict=True)
         )
-
-
-def _spread(
-    present: NDArray[np.bool_], labels: NDArray[np.int64], scores: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Spread labels and probabilities over all rows, including those without text."""
-    all_labels = np.full(len(present), NO_CLUSTER, dtype=np.int64)
-    all_labels[present] = labels
-    probabilities = np.zeros((len(present), scores.shape[1]), dtype=np.float32)
-    probabilities[present] = softmax(scores, axis=1)
-    return all_labels, probabilities

@@ -103,7 +103,7 @@ class ClusterBERT(FineTuned):
     tolerance: float | None = shared.TOLERANCE.but(None)
 
     def _stages(self, material: Material) -> list[Stage]:
-        decoder, head = denoising.make_decoder(self, material), nn.Linear(self.encoder_.dimension, self.n_clusters)
+        decoder, head = denoising.make_decoder(self, material), nn.Linear(self.encoder_.dimension, self.n_clusters_)
         rounds = [f" {i + 1}" for i in range(self.reclusterings)] if self.reclusterings > 1 else [""]
         # name, epochs, λ, where Q comes from
         plan = [

@@ -51,6 +51,6 @@ class DCN(AutoEncoded):
 
     def _stages(self, auto_encoder: AutoEncoder, n_texts: int) -> list[Stage]:
         objective = DCNObjective(
-            auto_encoder, n_clusters=self.n_clusters, kmeans_weight=self.kmeans_weight, n_init=self.n_init
+            auto_encoder, n_clusters=self.n_clusters_, kmeans_weight=self.kmeans_weight, n_init=self.n_init
         )
         return [Stage("cluster", objective)]

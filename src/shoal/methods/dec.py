@@ -56,8 +56,7 @@ def clustering_stage(
 ) -> Stage:
     """Return the stage after pre-training, for DEC and IDEC: ``objective`` completed, its targets renewed regularly."""
     params = method.get_params(deep=False)
-    named = {name: params[name] for name in ("n_clusters", "alpha", "n_init")}
+    named = {name: params[name] for name in ("alpha", "n_init")}
     interval = params["update_interval"] or method.steps_per_epoch(n_texts)
-    return Stage(
-        "cluster", objective(n_texts=n_texts, dimension=auto_encoder.dimension, **named), refresh_every=interval
-    )
+    completed = objective(n_clusters=method.n_clusters_, n_texts=n_texts, dimension=auto_encoder.dimension, **named)
+    return Stage("cluster", completed, refresh_every=interval)

@@ -186,7 +186,7 @@ class DECCRL(FineTuned):
         nn.init.zeros_(self.latent_.bias)
         sizes: dict[str, Any] = {
             "latent_dim": size,
-            "n_clusters": self.n_clusters,
+            "n_clusters": self.n_clusters_,
             "projection_dim": self.projection_dim,
             "temperature": self.temperature,
             "n_init": self.n_init,

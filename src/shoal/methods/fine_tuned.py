@@ -104,7 +104,7 @@ class FineTuned(TextClusterer):
 
     def _topics(self, stages: Sequence[Stage], clusterer: Clusterer, vectors: Vectors) -> list[tuple[Topic, ...]]:
         """Return the topics of each cluster; none unless the method has a topic model."""
-        return [()] * self.n_clusters
+        return [()] * self.n_clusters_
 
     def untrained_encoder(self) -> TransformerEncoder:
         """Return the encoder as it was before training, with the same options."""

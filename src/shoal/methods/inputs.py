@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.clustering import NO_CLUSTER
 from shoal.corpus import Corpus
 from shoal.errors import DataError
 
@@ -41,6 +43,25 @@ class Rows:
             None if self.texts is None else [self.texts[i]],
             None if self.vectors is None else self.vectors[i : i + 1],
         )
+
+
+def row_keys(rows: Rows) -> NDArray[np.uint64]:
+    """Return a key for each row: the same for texts that differ only in case and white space.
+
+    Without texts, the keys come from the vectors.
+
+    Examples
+    --------
+    >>> keys = row_keys(Rows(np.ones(3, dtype=bool), ["A  fish", "a fish", "a dish"], None))
+    >>> bool(keys[0] == keys[1]), bool(keys[1] == keys[2])
+    (True, False)
+    """
+    if rows.texts is not None:
+        contents = (" ".join(text.lower().split()).encode("utf-8", "surrogatepass") for text in rows.texts)
+    elif rows.vectors is not None:
+        contents = (vector.tobytes() for vector in np.ascontiguousarray(rows.vectors, dtype=np.float32))
+    digests = b"".join(hashlib.blake2b(content, digest_size=8).digest() for content in contents)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 
 def are_texts(X: Any) -> bool:
@@ -82,6 +103,17 @@ def rows_of(X: Any, vectors: Any = None) -> Rows:
     if len(matrix) != len(corpus):
         raise DataError(f"vectors has {len(matrix)} rows but there are {len(corpus)} texts; pass one vector per text.")
     return Rows(present, texts, matrix[present])
+
+
+def spread_over(
+    present: NDArray[np.bool_], labels: NDArray[np.int64], probabilities: NDArray[np.float32]
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Spread labels and probabilities over all rows, including those without text."""
+    all_labels = np.full(len(present), NO_CLUSTER, dtype=np.int64)
+    all_labels[present] = labels
+    spread = np.zeros((len(present), probabilities.shape[1]), dtype=np.float32)
+    spread[present] = probabilities
+    return all_labels, spread
 
 
 def present_pairs(corpus: Corpus, pairs: Any) -> tuple[list[str], list[str]]:

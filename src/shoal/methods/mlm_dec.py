@@ -123,7 +123,7 @@ class MLMDEC(FineTuned):
             head,
             masked_lm=self.masked_lm,
             n_texts=len(tokens),
-            n_clusters=self.n_clusters,
+            n_clusters=self.n_clusters_,
             dimension=self.encoder_.dimension,
             alpha=self.alpha,
             scale=self.scale,

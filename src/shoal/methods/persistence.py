@@ -29,9 +29,11 @@ from shoal.errors import MissingExtraError, ParameterError, RunFolderError
 from shoal.methods import find_class
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import outcome_of
+from shoal.methods.granularity import cut_model
 from shoal.methods.idec_clusterer import LatentClusters
 from shoal.methods.refining import FOLDER as REFINED
 from shoal.methods.refining import Refined
+from shoal.n_clusters import Hierarchy, NClusters
 from shoal.parameters import parameters_of
 from shoal.run_folder import MODEL, RunFolder, check_version
 
@@ -61,12 +63,18 @@ def save_model(model: TextClusterer, folder: Path) -> None:
         "reducer": reducer.kind if reducer is not None else None,
         "own_clusters": model.own_clusters_,
         "n_features_in": int(model.n_features_in_),
-        "clusters": [cluster.as_json() for cluster in model.clusters_],
+        "temperature": model.temperature_,
+        "level": model.level_,
+        "n_clusters_choice": model.n_clusters_choice_.as_dict(),
+        "clusters": [cluster.as_json() for cluster in (model.uncut_ or model).clusters_],
+        "level_clusters": [cluster.as_json() for cluster in model.clusters_] if model.uncut_ else None,
         **model._save(folder),
     }
     arrays = {f"clusterer.{name}": array for name, array in model.clusterer_.state().items()}
     if reducer is not None:
         arrays |= {f"reducer.{name}": array for name, array in reducer.state().items()}
+    if model.hierarchy_ is not None:
+        arrays |= {f"hierarchy.{name}": array for name, array in model.hierarchy_.state().items()}
     save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / _HEADS)
     if model.refined_ is not None:
         model.refined_.save(folder / REFINED)
@@ -110,7 +118,7 @@ def load(path: str | Path) -> TextClusterer:
             raise
         text = str(reason).partition("\n")[0]
         raise RunFolderError(f"{folder} is damaged ({type(reason).__name__}: {text}); fit the model again.") from reason
-    model.history_, model.truncated_ = [], 0
+    model.truncated_ = 0  # of the fit, not of the row it was tried out on
     return model
 
 
@@ -133,6 +141,18 @@ def _restored(folder: Path, config: dict[str, Any]) -> TextClusterer:
     model._restore(folder, config)
     model.cluster_centers_ = model.clusterer_.centers
     model.n_clusters_ = len(model.cluster_centers_)
+    model.temperature_ = float(config.get("temperature", 1.0))
+    if not model.temperature_ > 0:
+        raise ValueError(f"temperature={model.temperature_}")
+    tree = _part(arrays, "hierarchy.")
+    model.hierarchy_ = Hierarchy.from_state(tree) if tree else None
+    if model.hierarchy_ is not None and model.hierarchy_.n_clusters != model.n_clusters_:
+        raise ValueError(f"a tree of {model.hierarchy_.n_clusters} clusters for {model.n_clusters_}")
+    model.n_clusters_choice_ = NClusters.from_dict(config.get("n_clusters_choice"), model.n_clusters_)
+    model.level_, model.uncut_, model.history_, model.truncated_ = None, None, [], 0
+    if config.get("level") is not None:
+        model = cut_model(model, int(config["level"]))
+        model.clusters_ = tuple(Cluster.from_json(cluster) for cluster in config["level_clusters"])
     return model
 
 

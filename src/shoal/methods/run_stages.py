@@ -52,7 +52,7 @@ def run_stages(
     trainer = Trainer(
         corpus,
         options,
-        n_clusters=model.n_clusters,
+        n_clusters=model.n_clusters_,
         callbacks=[*_own_callbacks(model), *context.callbacks],
         checkpoints=checkpoints,
     )

@@ -121,7 +121,7 @@ class SCCL(FineTuned):
         return SCCLObjective(
             material.encoder,
             dimension=self.encoder_.dimension,
-            n_clusters=self.n_clusters,
+            n_clusters=self.n_clusters_,
             projection_dim=self.projection_dim,
             contrastive=contrastive,
             clustering=clustering,

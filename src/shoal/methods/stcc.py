@@ -101,10 +101,10 @@ class STCC(TextClusterer):
         self.words_ = WordRows([known[i] for i in used], self.max_length)
         rows = self.words_.rows(texts)
         averages = _averages(rows, table[used])
-        start = fit_kmeans(averages, self.n_clusters, np.random.RandomState(seed), n_init=self.n_init)
+        start = fit_kmeans(averages, self.n_clusters_, np.random.RandomState(seed), n_init=self.n_init)
         context.start_labels = start.scores(averages).argmax(axis=1)
         weights = WordStatistics(n_components=1).fit(texts).tfidf(texts)
-        codes = binary_codes(self.codes, weights, averages, self.n_bits or 2 * self.n_clusters)
+        codes = binary_codes(self.codes, weights, averages, self.n_bits or 2 * self.n_clusters_)
         with seeded(seed):  # initial weights of the network
             self.encoder_ = WordConvolution(table[used])
             objective = CodeObjective(self.encoder_, codes, dimension=self.encoder_.dimension, drop=self.drop)
@@ -113,7 +113,7 @@ class STCC(TextClusterer):
         run_stages(self, VectorCorpus(rows, options.resolve_device()), stages, options, context, texts)
         vectors = self._embed(context.rows)
         self.n_features_in_ = vectors.shape[1]
-        self.clusterer_ = fit_kmeans(vectors, self.n_clusters, np.random.RandomState(seed), n_init=self.n_init)
+        self.clusterer_ = fit_kmeans(vectors, self.n_clusters_, np.random.RandomState(seed), n_init=self.n_init)
         return vectors
 
     def _embed(self, rows: Rows) -> Vectors:

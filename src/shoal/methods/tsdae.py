@@ -64,7 +64,7 @@ class TSDAE(FineTuned):
         objective = TSDAEObjective(
             material.encoder,
             denoising.make_decoder(self, material),
-            n_clusters=self.n_clusters,
+            n_clusters=self.n_clusters_,
             dimension=self.encoder_.dimension,
             **denoising.objective_options(self),
         )

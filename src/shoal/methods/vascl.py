@@ -79,7 +79,7 @@ class VaSCL(FineTuned):
             temperature=self.temperature,
             radius=self.radius,
             weight=self.weight,
-            n_clusters=self.n_clusters,
+            n_clusters=self.n_clusters_,
             dimension=self.encoder_.dimension,
             n_init=self.n_init,
         )

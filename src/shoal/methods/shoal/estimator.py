@@ -28,13 +28,13 @@ from shoal.methods import shared_parameters as shared
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import FitContext, outcome_of, saved_outcome
 from shoal.methods.fine_tuned import trained_part
-from shoal.methods.inputs import Rows
+from shoal.methods.inputs import Rows, row_keys
 from shoal.methods.represented import fit_representation, represent, restore_representation, save_representation
 from shoal.methods.run_stages import run_stages, training_options
 from shoal.methods.shoal.candidates import PARTITION, PartitionOptions
 from shoal.methods.shoal.evidence import UNEQUAL
 from shoal.methods.shoal.features import Features
-from shoal.methods.shoal.memory import Memory, row_keys
+from shoal.methods.shoal.memory import Memory
 from shoal.methods.shoal.partition import Partition, find_partition
 from shoal.methods.shoal.teaching import TeacherObjective
 from shoal.parameters import FLAG, declared, one_of, parameter, whole
@@ -153,9 +153,9 @@ class Shoal(TextClusterer):
             training, features, found = self._teach(corpus, features, found, context)
         distinct = features.rows(corpus.first)
         with threads_for(len(distinct.meaning)):
-            heads = [fit_softmax(part, found.labels, self.n_clusters) for part in distinct.each]
+            heads = [fit_softmax(part, found.labels, self.n_clusters_) for part in distinct.each]
         embedded = np.hstack(features.each)
-        self.clusterer_ = Heads(heads, cluster_means(embedded[corpus.first], found.labels, self.n_clusters))
+        self.clusterer_ = Heads(heads, cluster_means(embedded[corpus.first], found.labels, self.n_clusters_))
         self.memory_ = Memory(corpus.keys, found.labels, of_texts=rows.texts is not None)
         self.outcome_ = outcome_of(training, found.as_dict())
         return embedded
@@ -163,9 +163,9 @@ class Shoal(TextClusterer):
     def _check_corpus(self, corpus: _Corpus) -> None:
         """Reject more clusters than distinct texts, and fine-tuning without texts."""
         n_distinct, rows = len(corpus.keys), corpus.rows
-        if self.n_clusters > n_distinct:
+        if self.n_clusters_ > n_distinct:
             raise ParameterError(
-                f"n_clusters={self.n_clusters} but only {n_distinct} texts differ in more than case and white space; "
+                f"n_clusters={self.n_clusters_} but only {n_distinct} texts differ in more than case and white space; "
                 f"pass n_clusters <= {n_distinct}."
             )
         if ROUNDS[self.effort] and (rows.texts is None or rows.vectors is not None):
@@ -179,7 +179,7 @@ class Shoal(TextClusterer):
         named = {field.name: getattr(self, field.name) for field in fields(PartitionOptions)}
         options = PartitionOptions(**named)
         with threads_for(len(features.meaning)):
-            return find_partition(features, self.n_clusters, rng, options)
+            return find_partition(features, self.n_clusters_, rng, options)
 
     def _teach(
         self, corpus: _Corpus, features: Features, found: Partition, context: FitContext
@@ -206,7 +206,7 @@ class Shoal(TextClusterer):
                     (lambda *_: found) if number == 0 else teach,
                     first=corpus.first,
                     copies=corpus.copies,
-                    n_clusters=self.n_clusters,
+                    n_clusters=self.n_clusters_,
                     dimension=encoder.dimension,
                     temperature=self.temperature,
                     sure_share=self.sure_share,
@@ -233,6 +233,9 @@ class Shoal(TextClusterer):
         if rows.texts is None:
             raise ParameterError("this model was fitted on texts and vectors; pass the texts too.")
         return Features(meaning, self.words_.encode(rows.texts), self.words_.tfidf(rows.texts))
+
+    def _meaning(self, embedded: Vectors) -> Vectors:
+        return embedded[:, : len(self.mean_)]
 
     def before_and_after(self, X: Any) -> tuple[Vectors, Vectors]:
         """Return the vectors of texts from the encoder before training and from the trained one."""

@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
-from shoal.methods.inputs import Rows
+from shoal.methods.inputs import Rows, row_keys
 
 _FILE = "memory.safetensors"
-
-
-def row_keys(rows: Rows) -> NDArray[np.uint64]:
-    """Return a key for each row: the same for texts that differ only in case and white space.
-
-    Without texts, the keys come from the vectors.
-
-    Examples
-    --------
-    >>> keys = row_keys(Rows(np.ones(3, dtype=bool), ["A  fish", "a fish", "a dish"], None))
-    >>> bool(keys[0] == keys[1]), bool(keys[1] == keys[2])
-    (True, False)
-    """
-    if rows.texts is not None:
-        contents = (" ".join(text.lower().split()).encode("utf-8", "surrogatepass") for text in rows.texts)
-    elif rows.vectors is not None:
-        contents = (vector.tobytes() for vector in np.ascontiguousarray(rows.vectors, dtype=np.float32))
-    digests = b"".join(hashlib.blake2b(content, digest_size=8).digest() for content in contents)
-    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 
 class Memory:

@@ -1,0 +1,74 @@
+"""The temperature: mean confidence is the held-out agreement, and nothing but the confidence changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from shoal.methods.calibration import SAMPLE_ROWS, calibrated_temperature, held_out_agreement
+
+N = 200
+LABELS = np.repeat([0, 1], N)
+
+
+def made(noise, seed=0):
+    vectors = np.eye(2)[LABELS] + np.random.RandomState(seed).normal(scale=noise, size=(2 * N, 2))
+    return vectors.astype(np.float32)
+
+
+def told(share, seed=0):
+    """Texts whose words tell the right cluster in this share of the rows."""
+    right = np.random.RandomState(seed).rand(2 * N) < share
+    return [
+        ("fish sea boat", "road car wheel")[label if ok else 1 - label] for label, ok in zip(LABELS, right, strict=True)
+    ]
+
+
+def mean_confidence(scores, temperature):
+    return softmax(scores / temperature, axis=1)[np.arange(len(scores)), LABELS].mean()
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0, 10_000.0])
+def test_mean_confidence_is_the_held_out_agreement_whatever_the_scale_of_the_scores(scale):
+    vectors = made(0.5)
+    labels_by_center = vectors.argmax(axis=1)
+    scores = scale * vectors.astype(np.float64)
+    temperature = calibrated_temperature(vectors, None, labels_by_center, scores)
+    agreement = held_out_agreement([vectors / np.linalg.norm(vectors, axis=1, keepdims=True)], labels_by_center, 2)
+    own = softmax(scores / temperature, axis=1).max(axis=1).mean()
+    assert own == pytest.approx(agreement, abs=0.01)
+
+
+def test_words_that_agree_less_lower_the_confidence():
+    vectors = made(0.1)
+    scores = 10.0 * vectors
+    means = [
+        mean_confidence(scores, calibrated_temperature(vectors, told(share), LABELS, scores))
+        for share in (1.0, 0.8, 0.6)
+    ]
+    assert means[0] > 0.97
+    assert means == sorted(means, reverse=True)
+    assert means[1] == pytest.approx(0.8, abs=0.06)
+
+
+def test_agreement_of_views_by_hand():
+    one = np.eye(2, dtype=np.float32)[LABELS]
+    assert held_out_agreement([one, one], LABELS, 2) == 1.0
+    assert held_out_agreement([one], LABELS, 2) == 1.0
+    flipped = np.eye(2, dtype=np.float32)[np.where(np.arange(2 * N) % 4 == 0, 1 - LABELS, LABELS)]
+    assert held_out_agreement([one, flipped], LABELS, 2) == pytest.approx(0.75)
+
+
+def test_too_few_rows_or_one_cluster_stay_as_they_are():
+    vectors = made(0.1)
+    assert calibrated_temperature(vectors[:7], None, LABELS[:7], vectors[:7].astype(float)) == 1.0
+    assert calibrated_temperature(vectors, None, np.zeros(2 * N, np.int64), np.zeros((2 * N, 1))) == 1.0
+
+
+def test_many_rows_are_sampled_and_the_answer_is_the_same_again():
+    vectors = np.tile(made(0.5), (SAMPLE_ROWS // N, 1))
+    labels = vectors.argmax(axis=1)
+    found = [calibrated_temperature(vectors, None, labels, 50.0 * vectors) for _ in range(2)]
+    assert found[0] == found[1]
+    assert 0.5 < found[0] < 2
