@@ -32,6 +32,7 @@ class TestFiles:
         def refuse(self):
             raise PermissionError(13, "Permission denied")
 
+        (tmp_path / "a.csv").touch()
         monkeypatch.setattr(Path, "read_bytes", refuse)  # file modes do not stop the superuser
         with pytest.raises(DataError, match=r"no permission to read .*a\.csv"):
             Corpus.read(tmp_path / "a.csv")

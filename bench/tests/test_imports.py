@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 BENCH = sorted((ROOT / "bench" / "src").rglob("*.py"))
 ROOMS = {
     *("cache", "cli", "clusterers", "corpus", "demo_texts", "encoder", "environment", "errors", "functional"),
-    *("methods", "metrics", "naming", "progress", "text", "training", "vectors"),
+    *("methods", "metrics", "n_clusters", "naming", "progress", "text", "training", "vectors"),
 }
 
 

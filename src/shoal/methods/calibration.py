@@ -54,7 +54,7 @@ def calibrated_temperature(
     >>> labels = np.repeat([0, 1], 100)
     >>> vectors = (np.eye(2)[labels] + rng.normal(scale=0.6, size=(200, 2))).astype(np.float32)
     >>> temperature = calibrated_temperature(vectors, None, labels, 100.0 * vectors)
-    >>> 0.6 < softmax(100 * vectors / temperature, axis=1)[np.arange(200), labels].mean() < 0.95
+    >>> bool(0.6 < softmax(100 * vectors / temperature, axis=1)[np.arange(200), labels].mean() < 0.95)
     True
     """
     n_clusters = scores.shape[1]
