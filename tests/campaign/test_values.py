@@ -25,7 +25,7 @@ def test_an_odd_value_is_used_or_refused_with_a_sentence(tmp_path):
     assert not failures, "\n".join(failures)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(place=st.sampled_from(DECLARED), value=VALUES)
 def test_a_limit_judges_any_value(place, value):
     name, key = place
