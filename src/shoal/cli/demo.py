@@ -50,4 +50,4 @@ def demo(
     result = start_fit(job, out, overwrite=overwrite, read=lambda: corpus, stem="demo")
     report(result, as_json=json)
     if not json:
-        say("Next: shoal fit YOUR_FILE.csv --clusters 10    (shoal fit --help, shoal methods)")
+        say("Next: shoal fit YOUR_FILE.csv    (shoal fit --help, shoal methods)")
