@@ -55,6 +55,14 @@ def test_it_finds_the_topics(fitted):
     assert accuracy(labels, model.labels_) > 0.95
 
 
+def test_another_order_of_the_rows_gives_the_same_number_and_the_same_clusters(folder, same_partition):
+    texts, _ = made_texts(20)
+    order = np.random.RandomState(1).permutation(len(texts))
+    one, other = (Shoal(backbone=folder).fit(each) for each in (texts, [texts[i] for i in order]))
+    assert one.n_clusters_choice_ == other.n_clusters_choice_
+    assert same_partition(one.labels_[order], other.labels_)
+
+
 def test_new_texts_go_where_their_like_are(fitted):
     model, _, _ = fitted
     texts, labels = made_texts(10, seed=5)

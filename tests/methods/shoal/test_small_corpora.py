@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal import Shoal
+from shoal import METHODS, Shoal
 from shoal.demo_texts import standard_library_texts
 from shoal.encoder.representation import make_representation
 from shoal.metrics import accuracy
@@ -135,3 +135,23 @@ def test_up_to_two_hundred_docstrings_of_each_module(sentences, n_clusters, n_ea
     _, modules, vectors = sentences
     ours, plain = mean_scores(modules, vectors, n_clusters, n_each)
     assert ours >= plain
+
+
+@pytest.mark.parametrize("method", ["shoal", "kmeans"])
+@pytest.mark.parametrize(
+    ("texts", "allowed"),
+    [
+        (["one text"], [1]),
+        (["the same text"] * 12, [1]),
+        (["red apple", "fast car"], [1]),
+        (["red apple", "fast car", "green apple"], [1]),
+        ([text for texts in TOPICS.values() for text in texts[:3]], range(2, 7)),
+        ([text for texts in TOPICS.values() for text in texts], range(2, 3 * len(TOPICS))),
+    ],
+    ids=["one", "equal", "two", "three", "three of each", "all"],
+)
+def test_the_number_is_sensible_however_few_there_are(method, texts, allowed):
+    model = METHODS[method]().fit(texts)
+    assert model.n_clusters_ in allowed
+    assert (model.predict(texts) == model.labels_).all()
+    assert np.isfinite(model.probabilities_).all()
