@@ -31,4 +31,6 @@ def test_sif_vectors_are_of_unit_length_unless_asked_otherwise(short_pretraining
 def test_the_preset_is_the_authors():
     model = SelfTrain(20, **SelfTrain.presets["paper"])
     assert model._sizes(48) == (48, 500, 500, 2000, 20)
+    assert [SelfTrain(n)._sizes(100)[-1] for n in (8, 20, 30)] == [20, 21, 31]
+    assert SelfTrain(30, n_components=5)._sizes(100)[-1] == 5
     assert (model.sif_a, model.word_frequencies, model.tolerance, model.batch_size) == (0.1, "corpus", 1e-4, 64)

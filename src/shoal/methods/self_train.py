@@ -14,6 +14,7 @@ from shoal.parameters import FLAG, declared, parameter, parameters_of
 from shoal.training import Stage
 from shoal.training.options import TRAINING
 
+CODE = 20
 # What the authors' code sets; its update intervals, 100 to 500 steps, and its numbers of steps differ by data set.
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {
@@ -71,10 +72,18 @@ class SelfTrain(AutoEncoded):
         FLAG,
     )
     pretraining: str = parameters_of(AutoEncoded)["pretraining"].but("layer-wise")
+    n_components: int | None = parameters_of(AutoEncoded)["n_components"].but(
+        meaning="Length of the code; by default 20, as in the authors' code, whose data sets have 8 and 20 clusters, or "
+        "K + 1 if that is more."
+    )
     epochs: int = TRAINING["epochs"].but(50, "Maximum number of passes over the corpus after pre-training.")
     alpha: float = shared.ALPHA
     update_interval: int | None = shared.UPDATE_INTERVAL
     tolerance: float | None = shared.TOLERANCE.but(0.001, shared.TOLERANCE.meaning + " 0.0001 in the authors' code.")
+
+    def _sizes(self, dimension: int) -> tuple[int, ...]:
+        *widths, code = super()._sizes(dimension)
+        return (*widths, code if self.n_components else max(code, CODE))
 
     def _stages(self, auto_encoder: AutoEncoder, n_texts: int) -> list[Stage]:
         return [clustering_stage(self, partial(DECObjective, auto_encoder.encoder), auto_encoder, n_texts)]
