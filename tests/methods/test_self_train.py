@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from shoal.methods.self_train import SelfTrain
 
@@ -31,6 +32,13 @@ def test_sif_vectors_are_of_unit_length_unless_asked_otherwise(short_pretraining
 def test_the_preset_is_the_authors():
     model = SelfTrain(20, **SelfTrain.presets["paper"])
     assert model._sizes(48) == (48, 500, 500, 2000, 20)
-    assert [SelfTrain(n)._sizes(100)[-1] for n in (8, 20, 30)] == [20, 21, 31]
-    assert SelfTrain(30, n_components=5)._sizes(100)[-1] == 5
     assert (model.sif_a, model.word_frequencies, model.tolerance, model.batch_size) == (0.1, "corpus", 1e-4, 64)
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "n_components", "code"), [(8, None, 20), (20, None, 21), (30, None, 31), (30, 5, 5)]
+)
+def test_the_code_has_the_authors_length_or_room_for_more_clusters(n_clusters, n_components, code):
+    model = SelfTrain(n_clusters, n_components=n_components)
+    model.n_clusters_ = n_clusters
+    assert model._sizes(100)[-1] == code

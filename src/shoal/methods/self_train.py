@@ -73,8 +73,8 @@ class SelfTrain(AutoEncoded):
     )
     pretraining: str = parameters_of(AutoEncoded)["pretraining"].but("layer-wise")
     n_components: int | None = parameters_of(AutoEncoded)["n_components"].but(
-        meaning="Length of the code; by default 20, as in the authors' code, whose data sets have 8 and 20 clusters, or "
-        "K + 1 if that is more."
+        meaning="Length of the code; by default 20, as in the authors' code, whose data sets have 8 and 20 clusters, "
+        "or K + 1 if that is more."
     )
     epochs: int = TRAINING["epochs"].but(50, "Maximum number of passes over the corpus after pre-training.")
     alpha: float = shared.ALPHA
