@@ -52,6 +52,7 @@ def cut_run(run: Path, level: int | str, out: Path | None = None, *, overwrite: 
     texts = [text for text in corpus.texts if text]
     model.labels_, model.probabilities_ = found.labels, found.probabilities
     model.start_labels_ = found.labels
+    model.undone_labels_ = None
     model.embedding_, model.texts_, model.places_ = model.transform(corpus)[present], texts, None
     model.clusters_ = model.describe_clusters(
         texts, found.labels[present], found.probabilities[present], [()] * model.n_clusters_, job.stop_words

@@ -29,6 +29,7 @@ class FitResult:
     outcome: dict[str, Any]
     scores: dict[str, float] | None = None
     start_scores: dict[str, float] | None = None
+    undone_scores: dict[str, float] | None = None
     report: Path | None = None
     naming: dict[str, Any] | None = None
     levels: dict[str, int] = field(default_factory=dict)
@@ -51,6 +52,8 @@ class FitResult:
         }
         if self.scores is not None and self.start_scores is not None:
             content |= {"scores": self.scores, "start_scores": self.start_scores}
+        if self.undone_scores is not None:
+            content["undone_scores"] = self.undone_scores
         return content
 
     def remarks(self) -> list[str]:
@@ -85,9 +88,12 @@ class FitResult:
             remarks.append(f"The report could not be written ({self.notes['no_report']}); `shoal report` tries again.")
         memory = "" if self.peak_memory_mb is None else f", {self.peak_memory_mb:.0f} MB peak memory"
         if self.outcome["rolled_back"]:
-            remarks.append(f"Training made things worse and was rolled back: {self.outcome['reason']}.")
+            reason = self.outcome["reason"]
+            remarks.append(f"Training made things worse and was rolled back: {reason} (--set guard=false keeps it).")
         elif self.outcome["choice"] is not None:
             remarks.append(f"Chosen: {self.outcome['choice']['reason']}")
+        if self.outcome["stages"] and not self.outcome.get("trained", True):
+            remarks.append("Nothing of the training was kept: these are the clusters of its start, k-means.")
         remarks.append(f"{self.seconds:.1f} s{memory}.")
         return remarks
 
@@ -127,6 +133,7 @@ def read_result(path: Path) -> FitResult:
             notes=info["data"],
             scores=info.get("scores"),
             start_scores=info.get("start_scores"),
+            undone_scores=info.get("undone_scores"),
             levels=info.get("levels", {}),
             boilerplate=tuple(info.get("boilerplate", ())),
             **{name: info[name] for name in names},

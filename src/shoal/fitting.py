@@ -247,9 +247,9 @@ def result_of(
 ) -> FitResult:
     """Collect the result."""
     empty = int(corpus.empty.sum())
-    found, start = (
-        None if known is None else scores(known.classes, labels[known.rows])
-        for labels in (model.labels_, model.start_labels_)
+    found, start, undone = (
+        None if known is None or labels is None else scores(known.classes, labels[known.rows])
+        for labels in (model.labels_, model.start_labels_, model.undone_labels_)
     )
     return FitResult(
         run=path,
@@ -263,6 +263,7 @@ def result_of(
         notes={**corpus.notes, **({"cut_from": model.uncut_.n_clusters_} if model.uncut_ else {})},
         scores=found,
         start_scores=start,
+        undone_scores=undone,
         outcome=model.outcome_,
         levels=model.n_clusters_choice_.levels,
         found=_how_found(model.n_clusters_choice_, len(corpus)) if model.uncut_ is None else None,

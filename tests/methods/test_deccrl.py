@@ -322,7 +322,7 @@ def test_training_that_destroys_the_space_is_undone(build):
 def test_a_warm_up_that_costs_quality_is_undone_and_a_training_that_is_undone_leaves_no_topics(build, monkeypatch):
     falling = iter(np.linspace(0.5, 0.2, 60))
     look = Guard.evaluate
-    monkeypatch.setattr(Guard, "evaluate", lambda *given: replace(look(*given), quality=float(next(falling))))
+    monkeypatch.setattr(Guard, "evaluate", lambda *given: replace(look(*given), gain=float(next(falling))))
     model = build(epochs=8, evaluate_every=2).fit(TEXTS)
     assert [stage["kept_step"] for stage in model.outcome_["stages"]] == [0, 0]
     assert model.topics_ == [(), ()]

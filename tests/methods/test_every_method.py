@@ -263,3 +263,13 @@ def test_interrupted_and_resumed_it_ends_where_the_uninterrupted_run_ends(build,
     resumed = build().fit(TEXTS, checkpoints=tmp_path / "states")
     np.testing.assert_array_equal(resumed.labels_, fitted.labels_)
     np.testing.assert_array_equal(resumed.probabilities_, fitted.probabilities_)
+
+
+def test_the_guard_can_be_switched_off_and_is_in_every_preset_of_a_paper(name):
+    method = METHODS[name]
+    presets = {preset: values for preset, values in method.presets.items() if preset.startswith("paper")}
+    if "guard" not in method.defaults():  # it trains nothing, or has no clusters before the end
+        assert name == "stcc" or not presets
+        return
+    assert method.defaults()["guard"] is True
+    assert all(values["guard"] is False for values in presets.values())

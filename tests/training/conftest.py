@@ -54,7 +54,7 @@ class Gather(Objective):
     def refresh(self, embeddings):
         self.refreshed += 1
 
-    def labels(self, embeddings):
+    def labels(self, embeddings, rng=None):
         start = self.centers.detach().numpy()
         return kmeans_from(embeddings, start).scores(embeddings).argmax(axis=1).astype(np.int64)
 

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from shoal.clusterers import fit_kmeans
+from shoal.metrics import scores
 from shoal.training import BestState, Guard, Signs
 
 GOOD = Signs(size_entropy=0.9, empty_clusters=0, mean_cosine=0.2, effective_rank=20.0, agreement=0.8, quality=0.6)
@@ -35,10 +37,10 @@ def guard():
         ({"size_entropy": 0.7}, "uneven: entropy 0.90, now 0.70"),
         ({"mean_cosine": 0.7}, "collapsed: mean cosine 0.20, now 0.70"),
         ({"effective_rank": 4.0}, "lost directions: rank 20.0, now 4.0"),
-        ({"agreement": 0.6}, "separated: agreement 0.80, now 0.60"),
         ({"mean_cosine": float("nan")}, "vectors are not finite"),
         ({"empty_clusters": 2, "size_entropy": 0.8, "agreement": 0.7, "effective_rank": 10.0}, "^$"),
-        ({"agreement": 0.9, "quality": 0.7}, "^$"),
+        ({"empty_clusters": 3, "size_entropy": 0.7, "gain": 0.1}, "^$"),  # other sizes, but better clusters
+        ({"mean_cosine": 0.7, "gain": 0.1}, "collapsed"),
     ],
 )
 def test_signs_of_decay_raise_the_alarm_and_changes_within_bounds_do_not(guard, now, reason):
@@ -48,8 +50,8 @@ def test_signs_of_decay_raise_the_alarm_and_changes_within_bounds_do_not(guard, 
 
 
 def test_the_end_is_regretted_only_if_the_best_was_clearly_better(guard):
-    assert not guard.regret(GOOD, changed(quality=0.59))
-    assert guard.regret(GOOD, changed(quality=0.5)) == "quality fell: 0.600 at best, 0.500 at the end"
+    assert not guard.regret(GOOD, changed(gain=-0.001))
+    assert "gain over the start 0.000 at best, -0.100 at the end" in guard.regret(GOOD, changed(gain=-0.1))
 
 
 def test_signs_of_two_clean_groups():
@@ -80,6 +82,50 @@ def test_neighbours_are_those_of_the_starting_space():
     assert guard.evaluate(scrambled, labels).agreement == guard.evaluate(vectors, labels).agreement
 
 
+def weak_and_clean(n=600, k=6, seed=0):
+    """Returns a start in which noise hides the classes, a space that shows them, and the clusters of both."""
+    rng = np.random.RandomState(seed)
+    classes = np.arange(n) % k
+    weak = (0.6 * np.eye(k, 20)[classes] + 0.35 * rng.normal(size=(n, 20))).astype(np.float32)
+    clean = (np.eye(k, 20)[classes] + 0.15 * rng.normal(size=(n, 20))).astype(np.float32)
+    labels = [fit_kmeans(space, k, rng).scores(space).argmax(axis=1) for space in (weak, clean)]
+    return weak, clean, *labels, classes
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_far_better_space_after_a_weak_start_is_kept(seed):
+    weak, clean, weak_labels, clean_labels, classes = weak_and_clean(seed=seed)
+    assert scores(classes, weak_labels)["nmi"] < 60 < 95 < scores(classes, clean_labels)["nmi"]
+    guard = Guard(weak, n_clusters=6, seed=0)
+    start, end = guard.evaluate(weak, weak_labels), guard.evaluate(clean, clean_labels)
+    assert (guard.alarm(end), guard.regret(start, end)) == ("", "")
+    assert end.gain > 0.1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_space_that_was_scrambled_is_not(seed):
+    weak, clean, weak_labels, clean_labels, _ = weak_and_clean(seed=seed)
+    guard = Guard(clean, n_clusters=6, seed=0)
+    start, end = guard.evaluate(clean, clean_labels), guard.evaluate(weak, weak_labels)
+    assert "neighbours were separated" in guard.regret(start, end)
+
+
+def test_words_judge_where_there_are_any():
+    weak, clean, weak_labels, clean_labels, classes = weak_and_clean()
+    words = np.eye(6, dtype=np.float32)[classes]
+    guard = Guard(weak, 6, seed=0, words=words)
+    guard.evaluate(weak, weak_labels)
+    better = guard.evaluate(clean, clean_labels)
+    assert better.gain > 0.2
+    # A space drawn together around wrong clusters is at one with itself; the words are not fooled.
+    wrong = np.where(np.arange(600) % 5, weak_labels, (weak_labels + 1) % 6)
+    sharp = np.eye(6, 20, dtype=np.float32)[wrong] + 0.01 * clean
+    harmed = guard.evaluate(sharp, wrong)
+    assert "neighbours were separated" in guard.regret(guard.start, harmed)
+    again = Guard.from_state(guard.state_dict())
+    assert again.evaluate(sharp, wrong) == harmed
+
+
 def test_effective_rank_counts_directions():
     rng = np.random.default_rng(0)
     for rank in (1, 3):
@@ -107,12 +153,16 @@ def test_its_state_comes_back():
 def test_the_best_state_is_kept_apart_from_what_follows():
     module = torch.nn.Linear(2, 1)
     best = BestState()
-    best.offer(0, changed(quality=0.5), module)
+    best.offer(0, changed(gain=0.5), module)
     kept = module.weight.detach().clone()
     with torch.no_grad():
         module.weight.add_(1)
-    best.offer(1, changed(quality=0.4), module)
+    best.offer(1, changed(gain=0.4), module)
     assert best.step == 0
+    latest = BestState()
+    for step, gain in ((0, 0.5), (1, 0.4)):
+        latest.offer(step, changed(gain=gain), module, always=True)
+    assert latest.step == 1
     again = BestState()
     again.load_state_dict(best.state_dict())
     again.restore(module)

@@ -61,9 +61,17 @@ def test_devices_and_precision_that_are_not_there_are_refused(monkeypatch):
     assert TrainingOptions().resolve_device() == torch.device("cpu")
     with pytest.raises(ParameterError, match="device='cuda' but this machine has none"):
         TrainingOptions(device="cuda").resolve_device()
+    monkeypatch.setattr("shoal.training.options.cpu_has_bfloat16", lambda: False)
     assert not TrainingOptions().mixed_precision(torch.device("cpu"))
     with pytest.raises(ParameterError, match="precision='bfloat16' but the device 'cpu' has no bfloat16"):
         TrainingOptions(precision="bfloat16").mixed_precision(torch.device("cpu"))
+
+
+def test_a_cpu_with_bfloat16_instructions_uses_them(monkeypatch):
+    for able in (True, False):
+        monkeypatch.setattr("shoal.training.options.cpu_has_bfloat16", lambda able=able: able)
+        assert TrainingOptions().mixed_precision(torch.device("cpu")) is able
+    assert not TrainingOptions(precision="float32").mixed_precision(torch.device("cpu"))
 
 
 def test_mixed_precision_is_used_exactly_where_the_device_has_it(monkeypatch):

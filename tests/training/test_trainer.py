@@ -82,7 +82,9 @@ def test_accumulated_half_batches_are_one_whole_batch(backbone, gather):
         texts = [f"{word} {number}" for word in ("cat", "saw") for number in ("one", "two", "three", "four")]
         views = CorpusViews.repeated(encoder.tokenise(texts), 2)
         objective = gather(encoder)
-        options = TrainingOptions(batch_size=batch_size, accumulate=accumulate, max_steps=2, epochs=2, **QUIET)
+        options = TrainingOptions(
+            batch_size=batch_size, accumulate=accumulate, max_steps=2, epochs=2, precision="float32", **QUIET
+        )
         result = Trainer(views, options, n_clusters=2).run([Stage("gather", objective)])
         return weights_of(objective), steps_of(result)
 
@@ -163,7 +165,7 @@ class Collapse(Objective):
     def forward(self, batch):
         return {"collapse": sum((view - self.middle).square().sum(dim=1).mean() for view in self.encode(batch))}
 
-    def labels(self, embeddings):
+    def labels(self, embeddings, rng=None):
         spread = embeddings - self.middle.numpy()
         return (spread[:, 0] > 0.01).astype(np.int64)
 
@@ -175,6 +177,8 @@ def test_a_run_that_collapses_is_rolled_back_to_its_best_state(encoder, views):
     stage = result.outcome["stages"][0]
     assert result.outcome["rolled_back"]
     assert result.outcome["reason"]
+    assert result.outcome["trained"] == (stage["kept_step"] > 0)
+    assert result.undone_labels.shape == result.start_labels.shape
     assert stage["steps"] < 180
     assert stage["kept_step"] < stage["steps"]
     assert result.outcome["end"]["quality"] >= result.outcome["start"]["quality"]
@@ -182,6 +186,17 @@ def test_a_run_that_collapses_is_rolled_back_to_its_best_state(encoder, views):
     if stage["kept_step"] == 0:
         np.testing.assert_allclose(after, before, atol=1e-6)
     assert (after @ after.T)[0, 1] < 0.999
+
+
+def test_without_the_guard_a_collapse_is_kept(encoder, views):
+    options = TrainingOptions(batch_size=8, epochs=20, learning_rate=5e-3, device="cpu", guard=False)
+    result = Trainer(views, options, n_clusters=2).run([Stage("collapse", Collapse(encoder))])
+    stage = result.outcome["stages"][0]
+    assert (stage["steps"], stage["kept_step"], result.outcome["rolled_back"]) == (60, 60, False)
+    assert result.outcome["trained"]
+    assert result.undone_labels is None
+    after = encoder.encode(["cat", "hammer", "the dog it it"])
+    assert (after @ after.T).min() > 0.99
 
 
 class Poisoned(Collapse):
@@ -213,6 +228,7 @@ def test_a_run_that_stays_broken_is_ended_and_rolled_back(encoder, views):
     assert "not finite for 3 steps" in result.outcome["reason"]
     assert len(steps_of(result)) == 5
     assert all(torch.equal(value, before[name]) for name, value in weights_of(encoder).items())
+    assert not result.outcome["trained"]
 
 
 def test_a_broken_stage_that_is_not_watched_keeps_what_it_had(encoder, views):

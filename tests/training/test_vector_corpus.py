@@ -46,7 +46,7 @@ class Shrink(Objective):
         (vectors,) = self.encode(batch)
         return {"size": vectors.square().mean()}
 
-    def labels(self, embeddings):
+    def labels(self, embeddings, rng=None):
         found = kmeans_from(embeddings, self.centers.numpy()).scores(embeddings).argmax(axis=1)
         return found.astype(np.int64)
 

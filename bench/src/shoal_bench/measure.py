@@ -91,6 +91,7 @@ def _measure_method(cell: Cell, data: LabelledTexts, scored: LabelledTexts) -> d
         "labels": labels,
         "fitted_scores": None if scored is data else scores(data.labels, model.labels_),
         "start_scores": None if outcome is None else scores(data.labels, model.start_labels_),
+        "undone_scores": None if model.undone_labels_ is None else scores(data.labels, model.undone_labels_),
         "seconds": seconds,
         "stages": snapshots.stages,
         "extras": snapshots.found(),

@@ -8,6 +8,7 @@ from shoal.clusterers.centroids import (
     fit_minibatch_kmeans,
     fit_spherical_kmeans,
     settled_directions,
+    spherical_kmeans_from,
 )
 from shoal.clusterers.communities import communities, communities_at
 from shoal.clusterers.heads import Heads, mean_log_probabilities
@@ -66,6 +67,7 @@ __all__ = [
     "settled_directions",
     "smoothed",
     "smoothing_matrix",
+    "spherical_kmeans_from",
     "threads_for",
     "transport_steps",
 ]

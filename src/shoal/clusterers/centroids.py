@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,6 +119,23 @@ def fit_spherical_kmeans(
                 best, best_cohesion, best_n_iter = centers, cohesion, n_iter
             bar.advance(1)
     return Centroids(best, _bandwidth(points, best), spherical=True, n_iter=best_n_iter)
+
+
+def spherical_kmeans_from(vectors: Vectors, centers: Vectors, max_iter: int = 300) -> Centroids:
+    """Spherical k-means from given centres; cluster k of the result comes from centre k.
+
+    Examples
+    --------
+    >>> vectors = np.repeat(np.eye(2, dtype=np.float32), [3, 2], axis=0)
+    >>> spherical_kmeans_from(vectors, np.array([[1.0, 2.0], [3.0, 1.0]])).centers.tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    # In double precision: the order in which threads sum then changes no label.
+    points: Any = unit_rows(np.asarray(vectors, np.float64))
+    start: Any = unit_rows(np.asarray(centers, np.float64))
+    found, _, n_iter = _spherical_lloyd(points, start, max_iter)
+    found = found.astype(np.float32)
+    return Centroids(found, _bandwidth(points, found), spherical=True, n_iter=n_iter)
 
 
 def settled_directions(vectors: Vectors, labels: NDArray[np.int64], n_clusters: int) -> Vectors:

@@ -33,6 +33,7 @@ PAPER: dict[str, Any] = {
     "hidden": [500, 500, 2000],
     "n_components": 10,
     "pretraining": "layer-wise",
+    "guard": False,
 }
 # Minimum number of steps in a pre-training stage: the usual number of epochs is too small for a small corpus.
 LEAST_STEPS = 300
@@ -110,6 +111,7 @@ class AutoEncoded(TextClusterer):
     learning_rate: float = TRAINING["learning_rate"].but(
         1e-3, "Learning rate of Adam after pre-training, as in IDEC for MNIST."
     )
+    guard: bool = TRAINING["guard"]
     checkpoint_every: int = TRAINING["checkpoint_every"].but(200)
     device: str = TRAINING["device"]
     log_to: str | None = shared.LOG_TO

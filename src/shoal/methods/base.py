@@ -71,11 +71,14 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         The names of the clusters.
     start_labels_ : ndarray of int64, shape (n,)
         Labels before any training: k-means on the untrained representation.
+    undone_labels_ : ndarray of int64, shape (n,), or None
+        Labels of the end of training, if the guard undid it: what ``guard=False`` would have kept.
     history_ : list of dict
         Records of the fit, in order.
     outcome_ : dict
         ``stages``: the outcome of each training stage, with label-free signs before and after it;
-        ``rolled_back`` and ``reason``: whether and why training was undone; ``choice``: what was chosen, and why.
+        ``rolled_back`` and ``reason``: whether and why training was undone; ``trained``: whether anything of it was
+        kept, otherwise the clusters are those of the start; ``choice``: what was chosen, and why.
     truncated_ : int
         Number of texts that were longer than the encoder's limit.
     embedding_ : ndarray of shape (n, d)
@@ -194,6 +197,10 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         self.start_labels_ = self.labels_.copy()
         if context.start_labels is not None:
             self.start_labels_[rows.present] = context.start_labels
+        self.undone_labels_: NDArray[np.int64] | None = None
+        if context.undone_labels is not None:
+            self.undone_labels_ = np.full(len(rows.present), -1)
+            self.undone_labels_[rows.present] = context.undone_labels
         topics = context.topics or [()] * self.n_clusters_
         self.clusters_ = self.describe_clusters(rows.texts, found, probabilities, topics, stop_words)
         return self

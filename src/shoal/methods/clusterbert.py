@@ -19,7 +19,6 @@ from shoal.training.guard import REGRET
 _PAPER = {
     **denoising.PAPER,
     "adaptation_epochs": 2,
-    "adaptation_regret": REGRET,
     "clustering_epochs": 2,
     "reclusterings": 1,
     "hardening_epochs": 2,
@@ -78,8 +77,8 @@ class ClusterBERT(FineTuned):
     hardening_epochs: int = parameter(2, "Passes over the corpus in stage 3; 0 omits it. 2 in the paper.", whole(0))
     adaptation_regret: float = parameter(
         0.0,
-        "How far cluster quality, the guard's label-free sign, may fall below its best in stage 1 before "
-        "the stage is rolled back to that best; 0.03 in the other stages, and in all stages of the preset paper. "
+        "How far the guard's label-free gain may fall below its best in stage 1 before the stage is rolled back to "
+        "that best; 0.005 in the other stages. The presets of the paper have no guard. "
         "Stage 1 ignores clusters, and an encoder that already knows the domain has more to lose than to gain.",
         number(least=0, most=1),
     )

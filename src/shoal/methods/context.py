@@ -38,6 +38,8 @@ class FitContext:
         Records so far, in order; becomes ``history_``.
     start_labels : ndarray of int64, optional
         Labels before any training; by default the final ones.
+    undone_labels : ndarray of int64, optional
+        Labels of the end of training, if the guard undid it.
     topics : list of tuple of Topic, optional
         The topics of each cluster, if the method finds any.
     """
@@ -49,6 +51,7 @@ class FitContext:
     pairs: Pairs | None = None
     history: list[dict[str, Any]] = field(default_factory=list)
     start_labels: NDArray[np.int64] | None = None
+    undone_labels: NDArray[np.int64] | None = None
     topics: list[tuple[Topic, ...]] | None = None
 
     def draw_seed(self) -> int:
@@ -66,10 +69,11 @@ def outcome_of(training: Mapping[str, Any] | None = None, choice: Mapping[str, A
     Examples
     --------
     >>> outcome_of()
-    {'rolled_back': False, 'reason': '', 'start': {}, 'end': {}, 'stages': [], 'choice': None}
+    {'rolled_back': False, 'reason': '', 'start': {}, 'end': {}, 'stages': [], 'trained': False, 'choice': None}
     """
-    nothing = {"rolled_back": False, "reason": "", "start": {}, "end": {}, "stages": []}
-    return {**nothing, **(training or {}), "choice": None if choice is None else dict(choice)}
+    nothing: dict[str, Any] = {"rolled_back": False, "reason": "", "start": {}, "end": {}, "stages": []}
+    kept = any(stage.get("kept_step") for stage in (training or {}).get("stages", []))
+    return {**nothing, "trained": kept, **(training or {}), "choice": None if choice is None else dict(choice)}
 
 
 def saved_outcome(saved: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -38,6 +38,7 @@ _PAPER_TRAINING = {
     "word_dim": None,
     "trainable_layers": "all",
     "tolerance": None,
+    "guard": False,
 }
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {

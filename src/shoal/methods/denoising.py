@@ -21,6 +21,7 @@ PAPER = {
     "learning_rate": 2e-5,
     "head_learning_rate": 2e-5,
     "trainable_layers": "all",
+    "guard": False,
 }
 BACKBONE = shared.BACKBONE.but(
     meaning="The transformer: 'builtin', a folder, or a hub name; of the BERT, RoBERTa, DistilBERT or MPNet family."

@@ -89,6 +89,7 @@ class FineTuned(TextClusterer):
     )
     evaluate_every: int | None = TRAINING["evaluate_every"]
     tolerance: float | None = shared.TOLERANCE
+    guard: bool = TRAINING["guard"]
     checkpoint_every: int = TRAINING["checkpoint_every"]
     device: str = TRAINING["device"]
     precision: str = TRAINING["precision"]
@@ -135,8 +136,7 @@ class FineTuned(TextClusterer):
         vectors = self._embed(rows)
         self.n_features_in_ = vectors.shape[1]
         # A run that was rolled back to its start returns its start labels: k-means gets no fresh starts.
-        trained = any(stage["kept_step"] for stage in result.outcome["stages"])
-        rng = np.random.RandomState(seed) if trained else None
+        rng = np.random.RandomState(seed) if result.outcome["trained"] else None
         self.clusterer_ = stages[-1].objective.clusterer(vectors, rng)
         context.topics = self._topics(stages, self.clusterer_, vectors)
         return vectors

@@ -29,6 +29,7 @@ _PAPER_TRAINING = {
     "head_learning_rate": 3e-5,
     "trainable_layers": "all",
     "tolerance": 0.001,
+    "guard": False,
 }
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {**_PAPER_TRAINING, "backbone": "bert-base-uncased"},

@@ -7,8 +7,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from shoal.encoder.word_statistics import WordStatistics
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import FitContext, outcome_of
+from shoal.methods.inputs import Rows
 from shoal.training import (
     Callback,
     Checkpoints,
@@ -22,7 +24,10 @@ from shoal.training import (
     make_logger,
 )
 from shoal.training.options import TRAINING
+from shoal.vectors import Vectors
 
+# Enough for topics, too few for single words.
+WORD_DIMENSIONS = 100
 # Not part of a run's identity: the seed drawn is in it already; the others only say what to write, and how often.
 _NOT_IN_IDENTITY = ("random_state", "checkpoint_every", "log_to")
 
@@ -55,11 +60,20 @@ def run_stages(
         n_clusters=model.n_clusters_,
         callbacks=[*_own_callbacks(model), *context.callbacks],
         checkpoints=checkpoints,
+        words=_words(context.rows) if any(stage.watched for stage in stages) else None,
     )
     result = trainer.run(stages)
     context.history += result.history
+    context.undone_labels = result.undone_labels
     model.outcome_ = outcome_of(result.outcome)
     return result
+
+
+def _words(rows: Rows) -> Vectors | None:
+    """Return vectors of the texts' words, by which the guard judges; None if there are no texts."""
+    if rows.texts is None:
+        return None
+    return WordStatistics(n_components=WORD_DIMENSIONS).fit(rows.texts).encode(rows.texts)
 
 
 def _own_callbacks(model: TextClusterer) -> list[Callback]:

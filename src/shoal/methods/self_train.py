@@ -30,6 +30,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "update_interval": 500,
         "max_steps": 1500,
         "tolerance": 1e-4,
+        "guard": False,
     },
 }
 

@@ -20,6 +20,7 @@ _PAPER_TRAINING: dict[str, Any] = {
     "trainable_layers": "all",
     "epochs": 5,
     "tolerance": None,
+    "guard": False,
 }
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {**_PAPER_TRAINING, "backbone": "roberta-base"},

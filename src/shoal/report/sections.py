@@ -115,7 +115,8 @@ def training(contents: Contents) -> Markup | None:
     ]
     verdict = None
     if outcome.get("rolled_back"):
-        verdict = element("p", f"Training was rolled back: {outcome.get('reason')}.", class_="box warning")
+        kept = "" if outcome.get("trained", True) else " Nothing of it was kept: these are the clusters of its start."
+        verdict = element("p", f"Training was rolled back: {outcome.get('reason')}.{kept}", class_="box warning")
     return section(
         "training",
         "What training did",

@@ -8,7 +8,7 @@ from shoal.training.checkpoint import Checkpoints
 from shoal.training.guard import BestState, Guard, Signs
 from shoal.training.objective import Objective
 from shoal.training.options import TrainingOptions
-from shoal.training.partition import best_kmeans, kmeans_from
+from shoal.training.partition import best_kmeans, first_kmeans, kmeans_from
 from shoal.training.randomness import seeded
 from shoal.training.sampler import EpochSampler
 from shoal.training.stage import Stage
@@ -38,6 +38,7 @@ __all__ = [
     "VectorBatch",
     "VectorCorpus",
     "best_kmeans",
+    "first_kmeans",
     "kmeans_from",
     "make_logger",
     "seeded",

@@ -2,6 +2,11 @@
 
 Training without labels can make things worse: clusters run empty, one absorbs the rest, the vectors collapse,
 neighbours are separated. None of that needs labels to be detected.
+
+Whether the clusters of now are better than those of the start is judged by what training cannot change, the words of
+the texts: texts with much the same words should share a cluster. Training sharpens its own space around right and
+wrong clusters alike, and a weak start separates what belongs together, so neither of these spaces can be the judge
+alone; without words the judgement is the mean over both, and so each has its home and its foreign ground.
 """
 
 from __future__ import annotations
@@ -19,6 +24,8 @@ from shoal.metrics import size_entropy
 from shoal.vectors import Vectors, unit_rows
 
 SAMPLE = 1000
+JUDGED = 5000  # texts whose neighbours judge
+POOL = 20_000  # texts among which neighbours are looked for
 NEIGHBOURS = 10
 # Each limit marks where a change is no longer a refinement. They are wide: a run that merely fails to help is
 # judged by its quality, not by these.
@@ -26,8 +33,7 @@ EMPTY_SHARE = 0.1  # a tenth of the clusters have lost all their texts
 ENTROPY_DROP = 0.15  # about seven of twenty equal clusters are gone
 COSINE_SHARE = 0.5  # the mean cosine has moved halfway from its start to 1
 RANK_SHARE = 0.25  # three quarters of the directions that K clusters need are gone
-AGREEMENT_SHARE = 0.85  # neighbours of the starting space no longer share a cluster
-REGRET = 0.03  # a final quality this far below the best is not kept
+REGRET = 0.005  # a final gain this far below the best is not kept: half a percent of the neighbours
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,9 @@ class Signs:
     quality : float
         ``agreement`` less what cluster sizes alone would give: the modularity of the clusters on the starting
         space's graph of neighbours (Newman and Girvan 2004). One cluster for everything has quality 0.
+    gain : float
+        How much better than the clusters of the start these are at keeping texts with similar words together (see the
+        top of this file): 0 at the start, below 0 if they are worse.
     """
 
     size_entropy: float
@@ -57,6 +66,7 @@ class Signs:
     effective_rank: float
     agreement: float
     quality: float
+    gain: float = 0.0
 
     def as_dict(self) -> dict[str, Any]:
         """Return the signs as JSON values."""
@@ -80,66 +90,91 @@ class Guard:
         The number of clusters asked for.
     seed : int
         Seed of the sample of at most ``SAMPLE`` texts on which geometry is measured.
+    words : ndarray of shape (n, m), optional
+        Vectors of the texts' words, which training does not change.
     """
 
-    def __init__(self, start: Vectors, n_clusters: int, seed: int) -> None:
+    def __init__(self, start: Vectors, n_clusters: int, seed: int, words: Vectors | None = None) -> None:
         self.n_clusters = n_clusters
         rng = np.random.default_rng(seed)
-        self.sample = np.sort(rng.choice(len(start), min(SAMPLE, len(start)), replace=False))
+        self.pool = np.sort(rng.choice(len(start), min(POOL, len(start)), replace=False))
+        n = len(self.pool)
+        self.sample, self.judged = (np.sort(rng.choice(n, min(size, n), replace=False)) for size in (SAMPLE, JUDGED))
         # At most half an average cluster: more neighbours than a cluster has texts could never agree.
-        n_neighbours = min(NEIGHBOURS, len(start) - 1, max(1, len(start) // (2 * n_clusters)))
-        self.neighbours = _nearest(start, self.sample, n_neighbours)
+        self.n_neighbours = min(NEIGHBOURS, n - 1, max(1, n // (2 * n_clusters)))
+        self.neighbours = self._neighbours(start, self.sample)
+        self.alike = self.neighbours[:0] if words is None else self._neighbours(words, self.judged)
         self.start: Signs | None = None
+        self.start_labels = np.empty(0, dtype=np.int64)
 
     def evaluate(self, embeddings: Vectors, labels: NDArray[np.int64]) -> Signs:
         """Return the signs; later evaluations are compared with the first."""
         sizes = np.bincount(labels, minlength=self.n_clusters)
-        together = labels[self.neighbours] == labels[self.sample][:, None]
-        agreement = float(together.mean()) if together.size else 1.0
-        shares = sizes / sizes.sum()
-        sample = embeddings[self.sample]
+        pooled, sample = labels[self.pool], embeddings[self.pool[self.sample]]
+        if self.start is None:
+            self.start_labels = pooled
+        agreement = _agreement(pooled, self.sample, self.neighbours)
         signs = Signs(
             size_entropy=size_entropy(labels, self.n_clusters),
             empty_clusters=int((sizes == 0).sum()),
             mean_cosine=_mean_cosine(sample),
             effective_rank=_effective_rank(sample),
             agreement=agreement,
-            quality=agreement - float(np.square(shares).sum()),
+            quality=agreement - float(np.square(sizes / sizes.sum()).sum()),
+            gain=self._gain(embeddings, pooled),
         )
         if self.start is None:
             self.start = signs
         return signs
+
+    def _gain(self, embeddings: Vectors, labels: NDArray[np.int64]) -> float:
+        """Return how much better than the start's clusters these keep neighbours together."""
+        if np.array_equal(labels, self.start_labels) or not np.isfinite(embeddings).all():
+            return 0.0
+        grounds = [(self.judged, self.alike)]
+        if not len(self.alike):
+            own = self._neighbours(embeddings, self.sample)
+            grounds = [(self.sample, self.neighbours), (self.sample, own)]
+        return float(np.mean([_kept(labels, *ground) - _kept(self.start_labels, *ground) for ground in grounds]))
+
+    def _neighbours(self, vectors: Vectors, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the neighbours of some rows of the pool in the pool."""
+        return _nearest(vectors[self.pool], rows, self.n_neighbours)
 
     def alarm(self, now: Signs) -> str:
         """Say what has gone wrong since the start; an empty string if nothing has."""
         start = self.start or now
         if not math.isfinite(now.mean_cosine):
             return "vectors are not finite"
-        if now.empty_clusters > start.empty_clusters + EMPTY_SHARE * self.n_clusters:
-            return f"clusters ran empty: {start.empty_clusters} at the start, {now.empty_clusters} now"
-        if now.size_entropy < start.size_entropy - ENTROPY_DROP:
-            return f"cluster sizes became uneven: entropy {start.size_entropy:.2f}, now {now.size_entropy:.2f}"
         if now.mean_cosine > start.mean_cosine + COSINE_SHARE * (1 - start.mean_cosine):
             return f"vectors collapsed: mean cosine {start.mean_cosine:.2f}, now {now.mean_cosine:.2f}"
         if now.effective_rank < RANK_SHARE * min(self.n_clusters - 1, start.effective_rank):
             return f"vectors lost directions: rank {start.effective_rank:.1f}, now {now.effective_rank:.1f}"
-        if now.agreement < AGREEMENT_SHARE * start.agreement:
-            return f"neighbours were separated: agreement {start.agreement:.2f}, now {now.agreement:.2f}"
+        if now.gain > 0:  # other sizes than those of a worse partition are no harm
+            return ""
+        if now.empty_clusters > start.empty_clusters + EMPTY_SHARE * self.n_clusters:
+            return f"clusters ran empty: {start.empty_clusters} at the start, {now.empty_clusters} now"
+        if now.size_entropy < start.size_entropy - ENTROPY_DROP:
+            return f"cluster sizes became uneven: entropy {start.size_entropy:.2f}, now {now.size_entropy:.2f}"
         return ""
 
     def regret(self, best: Signs, now: Signs, margin: float = REGRET) -> str:
         """Say why an end without an alarm is still worse than the best state; an empty string if it is not."""
-        if now.quality < best.quality - margin:
-            return f"quality fell: {best.quality:.3f} at best, {now.quality:.3f} at the end"
+        if now.gain < best.gain - margin:
+            return f"neighbours were separated: gain over the start {best.gain:.3f} at best, {now.gain:.3f} at the end"
         return ""
 
     def state_dict(self) -> dict[str, Any]:
         """Return what it stores about the start."""
         return {
             "n_clusters": self.n_clusters,
+            "pool": self.pool,
             "sample": self.sample,
+            "judged": self.judged,
             "neighbours": self.neighbours,
+            "alike": self.alike,
             "start": self.start and self.start.as_dict(),
+            "start_labels": self.start_labels,
         }
 
     @classmethod
@@ -147,7 +182,9 @@ class Guard:
         """Reverse :meth:`state_dict`."""
         guard = cls.__new__(cls)
         guard.n_clusters = state["n_clusters"]
-        guard.sample, guard.neighbours = np.asarray(state["sample"]), np.asarray(state["neighbours"])
+        for name in ("pool", "sample", "judged", "neighbours", "alike", "start_labels"):
+            setattr(guard, name, np.asarray(state[name]))
+        guard.n_neighbours = guard.neighbours.shape[1]
         guard.start = state["start"] and Signs.from_dict(state["start"])
         return guard
 
@@ -160,9 +197,9 @@ class BestState:
         self.signs: Signs | None = None
         self.weights: dict[str, Tensor] = {}
 
-    def offer(self, step: int, signs: Signs, module: nn.Module) -> None:
-        """Keep the current state if its quality is the highest so far."""
-        if self.signs is None or signs.quality >= self.signs.quality:
+    def offer(self, step: int, signs: Signs, module: nn.Module, *, always: bool = False) -> None:
+        """Keep the current state if its gain is the highest so far, or ``always``."""
+        if always or self.signs is None or signs.gain >= self.signs.gain:
             self.step, self.signs = step, signs
             self.weights = {name: value.clone() for name, value in learnt_state(module).items()}
 
@@ -186,11 +223,23 @@ def learnt_state(module: nn.Module) -> dict[str, Tensor]:
     return {name: tensor.detach() for name, tensor in module.state_dict().items() if name not in frozen}
 
 
+def _agreement(labels: NDArray[np.int64], rows: NDArray[np.int64], neighbours: NDArray[np.int64]) -> float:
+    """Return the share of the neighbours of some rows that are in the row's cluster."""
+    together = labels[neighbours] == labels[rows][:, None]
+    return float(together.mean()) if together.size else 1.0
+
+
+def _kept(labels: NDArray[np.int64], rows: NDArray[np.int64], neighbours: NDArray[np.int64]) -> float:
+    """Return the agreement, scaled: 0 is what the sizes alone would give, 1 is all."""
+    chance = float(np.square(np.bincount(labels) / len(labels)).sum())
+    return (_agreement(labels, rows, neighbours) - chance) / max(1 - chance, 1e-12)
+
+
 def _nearest(vectors: Vectors, rows: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     """Return the ``k`` rows nearest by cosine to each of ``rows``, itself excluded, (len(rows), k)."""
     points = unit_rows(vectors)
     found = np.empty((len(rows), k), dtype=np.int64)
-    for first in range(0, len(rows), 100):  # blocks: a hundred rows against a million texts is 400 MB
+    for first in range(0, len(rows), 100):  # in blocks, for the memory
         block = rows[first : first + 100]
         similarity = points[block] @ points.T
         similarity[np.arange(len(block)), block] = -np.inf

@@ -39,6 +39,11 @@ class Objective(nn.Module):
         super().__init__()
         self.encoder = encoder
 
+    @property
+    def spherical(self) -> bool:
+        """Whether the encoder's vectors have length one; k-means then compares by cosine."""
+        return bool(getattr(self.encoder, "normalize", False))
+
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
         """Initialise from the corpus, for example centres by k-means. Not called on resume."""
 
@@ -59,9 +64,9 @@ class Objective(nn.Module):
         """
         raise NotImplementedError(f"{type(self).__name__} has no clusters; run it in a Stage with watched=False.")
 
-    def labels(self, embeddings: Vectors) -> NDArray[np.int64]:
-        """Return the current cluster of each text. It draws no random numbers and changes nothing."""
-        found: NDArray[np.int64] = self.clusterer(embeddings).scores(embeddings).argmax(axis=1)
+    def labels(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> NDArray[np.int64]:
+        """Return the current cluster of each text; it changes nothing, and draws random numbers only from ``rng``."""
+        found: NDArray[np.int64] = self.clusterer(embeddings, rng).scores(embeddings).argmax(axis=1)
         return found
 
     def encode(self, batch: Batch | VectorBatch) -> tuple[Tensor, ...]:

@@ -11,6 +11,7 @@ from torch import nn
 
 from shoal.errors import ParameterError
 from shoal.parameters import (
+    FLAG,
     Limit,
     check_parameters,
     declared,
@@ -62,13 +63,20 @@ class TrainingOptions:
     evaluate_every: int | None = parameter(
         None, "Steps between two evaluations of the whole corpus; by default once per epoch.", optional(whole())
     )
+    guard: bool = parameter(
+        True,
+        "Whether an end of training that label-free signs judge worse than an earlier state is undone. Off, as in the "
+        "papers, only vectors that are not finite are.",
+        FLAG,
+    )
     checkpoint_every: int = parameter(25, "Steps between two checkpoints.", whole())
     device: str = parameter(
         "auto", "Where to compute; auto takes the fastest device available.", one_of("auto", "cpu", "cuda", "mps")
     )
     precision: str = parameter(
         "auto",
-        "bfloat16 is mixed precision, for CUDA devices that support it; auto uses it wherever they do.",
+        "bfloat16 is mixed precision, for CUDA devices and CPUs with instructions for it (AVX512-BF16 or AMX); auto "
+        "uses it wherever they are. Vectors and clusters are computed in float32 in any case.",
         one_of("auto", "float32", "bfloat16"),
     )
     seed: int = parameter(0, "Seed of everything random.", whole(0))
@@ -96,7 +104,9 @@ class TrainingOptions:
 
     def mixed_precision(self, device: torch.device) -> bool:
         """Tell whether to compute in bfloat16 on ``device``, after checking that it is supported."""
-        able = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
+        able = (device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)) or (
+            device.type == "cpu" and cpu_has_bfloat16()
+        )
         if self.precision == "bfloat16" and not able:
             raise ParameterError(
                 f"precision='bfloat16' but the device {device.type!r} has no bfloat16 arithmetic; "
@@ -116,6 +126,12 @@ class TrainingOptions:
             weight_decay=self.weight_decay,
             fused=device.type in ("cpu", "cuda"),  # one pass over the weights instead of a dozen
         )
+
+
+def cpu_has_bfloat16() -> bool:
+    """Tell whether the CPU multiplies bfloat16 matrices itself; emulated they would be slower than float32."""
+    checks = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")  # torch before 2.6 has neither
+    return any(getattr(torch.cpu, check, lambda: False)() for check in checks)
 
 
 # The same declarations, for methods that pass their own parameters on to the trainer.

@@ -34,6 +34,8 @@ class RunState:
         The signs at the stage's start.
     labels, start_labels : ndarray of int64, shape (n,)
         Labels at the last evaluation and at the run's start.
+    undone_labels : ndarray of int64, shape (n,), optional
+        Labels of the last end of a stage that was undone.
     signs : Signs, optional
         Signs at the last evaluation.
     guard : Guard, optional
@@ -50,6 +52,7 @@ class RunState:
     alarm: str = ""
     outcomes: list[dict[str, Any]] = field(default_factory=list)
     stage_start: dict[str, Any] = field(default_factory=dict)
+    undone_labels: NDArray[np.int64] | None = None
     labels: NDArray[np.int64] = field(default_factory=lambda: _NO_LABELS)
     start_labels: NDArray[np.int64] = field(default_factory=lambda: _NO_LABELS)
     signs: Signs | None = None
@@ -64,7 +67,9 @@ class RunState:
 
     def outcome(self) -> dict[str, Any]:
         """Return the outcome of the whole run."""
+        watched = [stage for stage in self.outcomes if stage["watched"]] or self.outcomes
         return {
+            "trained": any(stage["kept_step"] for stage in watched),
             "rolled_back": any(stage["rolled_back"] for stage in self.outcomes),
             "reason": "; ".join(stage["reason"] for stage in self.outcomes if stage["reason"]),
             "start": next((stage["start"] for stage in self.outcomes if stage["start"]), {}),
@@ -77,6 +82,7 @@ class RunState:
         return {
             **{name: getattr(self, name) for name in _PLAIN},
             "labels": self.labels,
+            "undone_labels": self.undone_labels,
             "start_labels": self.start_labels,
             "signs": self.signs and self.signs.as_dict(),
             "guard": self.guard and self.guard.state_dict(),
@@ -91,6 +97,7 @@ class RunState:
         return cls(
             **{name: state[name] for name in _PLAIN},
             labels=np.asarray(state["labels"]),
+            undone_labels=None if state["undone_labels"] is None else np.asarray(state["undone_labels"]),
             start_labels=np.asarray(state["start_labels"]),
             signs=state["signs"] and Signs.from_dict(state["signs"]),
             guard=state["guard"] and Guard.from_state(state["guard"]),

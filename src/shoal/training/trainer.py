@@ -45,11 +45,14 @@ class TrainingResult:
         Signs at ``start`` and ``end``, ``rolled_back``, ``reason``, and the same for each of the ``stages``.
     start_labels : ndarray of int64, shape (n,)
         Labels before the first step.
+    undone_labels : ndarray of int64, shape (n,), or None
+        Labels of the last end of a stage that was undone; None if none was.
     """
 
     history: list[Record]
     outcome: dict[str, Any]
     start_labels: NDArray[np.int64]
+    undone_labels: NDArray[np.int64] | None = None
 
 
 class Trainer:
@@ -67,6 +70,8 @@ class Trainer:
         Observers of the run.
     checkpoints : Checkpoints, optional
         Where states are saved; if there is one, the run continues from it.
+    words : ndarray of shape (n, m), optional
+        Vectors of the texts' words, by which the guard judges.
     """
 
     def __init__(
@@ -77,12 +82,14 @@ class Trainer:
         n_clusters: int,
         callbacks: Sequence[Callback] = (),
         checkpoints: Checkpoints | None = None,
+        words: Vectors | None = None,
     ) -> None:
         self.views = views
         self.options = options
         self.n_clusters = n_clusters
         self.callbacks = callbacks
         self.checkpoints = checkpoints
+        self.words = words
         self.device = options.resolve_device()
         self.mixed = options.mixed_precision(self.device)
         self.sampler = EpochSampler(views.n_texts, options.batch_size, options.seed)
@@ -112,7 +119,7 @@ class Trainer:
                 self._run_stage(index, stages[index], saved if index == first else None)
         for callback in self.callbacks:
             callback.on_end()
-        return TrainingResult(self.history, self.state.outcome(), self.state.start_labels)
+        return TrainingResult(self.history, self.state.outcome(), self.state.start_labels, self.state.undone_labels)
 
     def _run_stage(self, index: int, stage: Stage, saved: dict[str, Any] | None) -> None:
         """Run one stage from its start, or from a checkpoint."""
@@ -155,7 +162,7 @@ class Trainer:
             for callback in self.callbacks:
                 callback.on_start(self.views, stage.objective.encoder)
         if stage.watched and state.guard is None:
-            state.guard = Guard(embeddings, self.n_clusters, self.options.seed)
+            state.guard = Guard(embeddings, self.n_clusters, self.options.seed, self.words)
             state.labels = state.start_labels = stage.objective.labels(embeddings)
         if stage.watched:
             self._evaluate(stage, embeddings)
@@ -253,9 +260,10 @@ class Trainer:
         self._log(record)
         for callback in self.callbacks:
             callback.on_embeddings(record, embeddings, labels)
-        state.alarm = state.guard.alarm(state.signs) if state.step else ""  # a stage may begin with new clusters
+        judged = self.options.guard and state.step > 0  # a stage may begin with new clusters
+        state.alarm = state.guard.alarm(state.signs) if judged else ""
         if not state.alarm:
-            state.best.offer(state.step, state.signs, stage.objective)
+            state.best.offer(state.step, state.signs, stage.objective, always=not self.options.guard)
         wishes = [callback.on_evaluation(record) for callback in self.callbacks] if state.step else []
         state.ended = state.alarm or next(filter(None, wishes), "")
 
@@ -263,14 +271,16 @@ class Trainer:
         """Roll back if something went wrong, and record the outcome of the stage."""
         state, best = self.state, self.state.best
         reason = state.alarm
-        if not reason and state.guard and state.signs and best.signs:
+        if not reason and self.options.guard and state.guard and state.signs and best.signs:
             reason = state.guard.regret(best.signs, state.signs, stage.regret)
         undone = bool(reason) and best.signs is not None  # a stage that is not watched has nothing to go back to
         if undone:
+            state.undone_labels = self._last_labels(stage)
             best.restore(stage.objective)
             state.signs = best.signs
         outcome = {
             "stage": stage.name,
+            "watched": stage.watched,
             "steps": state.step,
             "kept_step": best.step if undone else state.step,
             "rolled_back": undone,
@@ -281,6 +291,14 @@ class Trainer:
         }
         state.outcomes.append(outcome)
         state.finished = True
+
+    def _last_labels(self, stage: Stage) -> NDArray[np.int64]:
+        """Return the labels that the end of a stage would have; those of its last evaluation if it is not finite."""
+        embeddings = self._embed(stage.objective)
+        if not np.isfinite(embeddings).all():
+            return self.state.labels
+        rng = np.random.RandomState(self.options.seed)
+        return stage.objective.labels(embeddings, rng)
 
     def _embed(self, objective: Objective) -> Vectors:
         """Return the vectors of the texts themselves, in evaluation mode."""

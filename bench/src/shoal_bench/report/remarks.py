@@ -7,6 +7,16 @@ from collections.abc import Callable, Iterator
 
 from shoal_bench.cell import Cell
 from shoal_bench.report.summary import Measured, SuiteSummary, mean
+from shoal_bench.results import Record
+
+UNTRAINED = "(start)"
+
+
+def untrained(record: Record) -> bool:
+    """Tell whether nothing of a training was kept: the figures are those of its start, k-means without training."""
+    outcome = record.get("outcome") or {}
+    stages = [stage for stage in outcome.get("stages") or [] if stage.get("start")]  # those with clusters
+    return bool(stages) and not any(stage["kept_step"] for stage in stages)
 
 
 def remarks_on(summary: SuiteSummary) -> list[str]:
@@ -34,6 +44,10 @@ def remarks_on(summary: SuiteSummary) -> list[str]:
             lines.append(f"{row.name}: the vectors were in the cache, so its time lacks the encoding, on {where}.")
     lines += _by_row(summary, _found, "{row}, clusters found for classes: {parts}.", "; ")
     undone = "{row}: the end of training was judged worse, an earlier state kept, on {parts}."
+    start = (
+        f"{{row}}: {UNTRAINED} marks where nothing of the training was kept: the figure is its start's, on {{parts}}."
+    )
+    lines += _by_row(summary, _untrained, start, ", ")
     return [*lines, *_by_row(summary, _undone, undone, ", "), *_coherence_lines(summary), *_trouble_lines(summary)]
 
 
@@ -41,7 +55,7 @@ def _changed(cell: Measured) -> Iterator[str]:
     """Name the parameters with other defaults than today's: the command would not give these results again."""
     for record in cell.records:
         then, now = record["settings"], Cell.of(record["cell"]).settings()
-        yield from (name for name in {**then, **now} if then.get(name) != now.get(name))
+        yield from (name for name in then if name in now and then[name] != now[name])
 
 
 def _by_row(summary: SuiteSummary, part: Callable[[str, Measured], str], sentence: str, comma: str) -> Iterator[str]:
@@ -67,6 +81,12 @@ def _undone(name: str, cell: Measured) -> str:
     outcomes = [record["outcome"] for record in cell.having("outcome")]
     undone = sum(bool(outcome["rolled_back"]) for outcome in outcomes)
     return f"{name} ({undone} of {len(outcomes)})" if undone else ""
+
+
+def _untrained(name: str, cell: Measured) -> str:
+    """Say where a row that trains has the figures of its start."""
+    count = sum(map(untrained, cell.records))
+    return f"{name} ({count} of {len(cell.records)})" if count else ""
 
 
 def _coherence_lines(summary: SuiteSummary) -> Iterator[str]:

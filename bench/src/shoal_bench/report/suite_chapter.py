@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from shoal_bench.data_sets import find_data_set
 from shoal_bench.report.page import NOTHING, Note, Strong, bullets, command, figure, inline, section, signed, table
-from shoal_bench.report.remarks import remarks_on
+from shoal_bench.report.remarks import UNTRAINED, remarks_on, untrained
 from shoal_bench.report.stages import pairs_table, stage_table
 from shoal_bench.report.summary import BUILT_IN, Measured, SuiteSummary, backbone_of, mean, published_of
 from shoal_bench.suite import Row, suite_names
@@ -14,7 +14,11 @@ from shoal_bench.suite import Row, suite_names
 # As many as table 4 of DECCRL has.
 SHOWN_CLUSTERS = 3
 # Further scores of a record, and what their line is called.
-OTHER_SCORES = {"fitted_scores": "ours, on the texts fitted", "start_scores": "ours, before training"}
+OTHER_SCORES = {
+    "fitted_scores": "ours, on the texts fitted",
+    "start_scores": "ours, before training",
+    "undone_scores": "ours, at the end that the guard undid",
+}
 NAMES = {BUILT_IN: "all-MiniLM-L6-v2, built in", "bow": "word counts", "tfidf": "TF-IDF weights"}
 
 
@@ -116,7 +120,8 @@ def _our_line(label: str, cells: Sequence[Measured], metric: str) -> list[str]:
         spread = cell.spread(metric)
         deviation = "" if spread is None else f" ± {spread:.1f}"
         count = f" (n = {len(cell.records)})" if len(counts) > 1 else ""
-        figures.append(Note(_word_for(cell)) if own is None else Strong(figure(own) + deviation + count))
+        start = f" {UNTRAINED}" if cell.records and all(map(untrained, cell.records)) else ""
+        figures.append(Note(_word_for(cell)) if own is None else Strong(figure(own) + deviation + count + start))
     label += f", n = {counts.pop()}" if len(counts) == 1 else ""
     return [label, *figures, *_mean_of(means, lambda value: figure(value) if value is None else Strong(figure(value)))]
 

@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from shoal.clusterers import Clusterer, Heads, SoftmaxHead, fit_kmeans
+from shoal.clusterers import Centroids, Clusterer, Heads, SoftmaxHead
 from shoal.encoder.decoder import SentenceDecoder
 from shoal.functional import target_distribution
 from shoal.methods.objectives.denoising import DenoisingObjective
-from shoal.training import Batch, best_kmeans
+from shoal.training import Batch, best_kmeans, first_kmeans
 from shoal.vectors import Vectors, cluster_means
 
 # The source of a stage's targets Q.
@@ -70,7 +70,7 @@ class ClusterBERTObjective(DenoisingObjective):
             self._start_head(embeddings, rng)
         if self.targets_from == KMEANS:
             # Each cluster takes the number of the head's column with which it shares most texts.
-            found = best_kmeans(embeddings, self._head_means(embeddings), rng, n_init=self.n_init)
+            found = self._kmeans(embeddings, rng)
             self.targets.copy_(torch.from_numpy(found.scores(embeddings).argmax(axis=1)))
         elif self.targets_from == HEAD:
             self.refresh(embeddings)
@@ -96,11 +96,11 @@ class ClusterBERTObjective(DenoisingObjective):
         """Return the current partition: the head, or k-means from its clusters; with ``rng``, from fresh starts too."""
         if self.assign == HEAD:
             return self._head_clusterer(embeddings)
-        return best_kmeans(embeddings, self._head_means(embeddings), rng, n_init=self.n_init)
+        return self._kmeans(embeddings, rng)
 
     def _start_head(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
         """Make the head predict what k-means does: -|z - c|² is linear in z up to a term that all clusters share."""
-        found = fit_kmeans(embeddings, self.head.out_features, rng, n_init=self.n_init)
+        found = first_kmeans(embeddings, self.head.out_features, rng, n_init=self.n_init, spherical=self.spherical)
         centers = torch.from_numpy(found.centers)
         with torch.no_grad():
             self.head.weight.copy_(2 * centers / (found.bandwidth * self.scale))
@@ -113,6 +113,7 @@ class ClusterBERTObjective(DenoisingObjective):
         labels = head.log_probabilities(embeddings).argmax(axis=1)
         return Heads([head], cluster_means(embeddings, labels, self.head.out_features))
 
-    def _head_means(self, embeddings: Vectors) -> Vectors:
-        """Return the means of the head's clusters."""
-        return self._head_clusterer(embeddings).centers
+    def _kmeans(self, embeddings: Vectors, rng: np.random.RandomState | None) -> Centroids:
+        """Return k-means from the means of the head's clusters; with ``rng``, from fresh starts too."""
+        means = self._head_clusterer(embeddings).centers
+        return best_kmeans(embeddings, means, rng, n_init=self.n_init, spherical=self.spherical)

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from shoal.clusterers import Clusterer, fit_kmeans
+from shoal.clusterers import Clusterer
 from shoal.encoder.decoder import SentenceDecoder
 from shoal.encoder.noise import delete_tokens
-from shoal.training import Batch, Objective, best_kmeans
+from shoal.training import Batch, Objective, best_kmeans, first_kmeans
 from shoal.vectors import Vectors
 
 
@@ -78,7 +78,7 @@ class TSDAEObjective(DenoisingObjective):
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
         """Place the centres by k-means."""
-        found = fit_kmeans(embeddings, len(self.centers), rng, n_init=self.n_init).centers
+        found = first_kmeans(embeddings, len(self.centers), rng, n_init=self.n_init, spherical=self.spherical).centers
         self.centers.copy_(torch.from_numpy(found))
 
     def forward(self, batch: Batch) -> dict[str, Tensor]:
@@ -88,4 +88,4 @@ class TSDAEObjective(DenoisingObjective):
     def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
         """Return k-means from the initial centres; with ``rng``, from fresh starts too."""
         centers = self.centers.cpu().numpy()
-        return best_kmeans(embeddings, centers, rng, n_init=self.n_init)
+        return best_kmeans(embeddings, centers, rng, n_init=self.n_init, spherical=self.spherical)

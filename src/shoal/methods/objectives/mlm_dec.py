@@ -6,12 +6,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from shoal.clusterers import Clusterer, StudentT, fit_kmeans
+from shoal.clusterers import Clusterer, StudentT
 from shoal.encoder.masked_head import MaskedHead
 from shoal.encoder.masking import MaskedOutput, Masking, read_masked
 from shoal.encoder.token_states import TokenStatesEncoder
 from shoal.functional import cluster_kl, masked_cross_entropy, student_t, target_distribution
-from shoal.training import Batch, Objective
+from shoal.training import Batch, Objective, first_kmeans
 from shoal.vectors import Vectors
 
 
@@ -98,7 +98,7 @@ class MLMDECObjective(_MaskedObjective):
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
         """Place the centres by k-means on the original model's vectors (section 2.2); compute the targets from them."""
-        found = fit_kmeans(embeddings, len(self.centers), rng, n_init=self.n_init).centers
+        found = first_kmeans(embeddings, len(self.centers), rng, n_init=self.n_init, spherical=self.spherical).centers
         with torch.no_grad():
             self.centers.copy_(torch.from_numpy(found) * self.scale)
         self.refresh(embeddings)

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from shoal.clusterers import Clusterer, StudentT, fit_kmeans
+from shoal.clusterers import Clusterer, StudentT
 from shoal.functional import cluster_kl, nt_xent, student_t, target_distribution
-from shoal.training import LEFT, ORIGINAL, RIGHT, Batch, Objective, best_kmeans
+from shoal.training import LEFT, ORIGINAL, RIGHT, Batch, Objective, best_kmeans, first_kmeans
 from shoal.vectors import Vectors
 
 CLUSTER_LOSSES = ("original", "pairs", "alternative1", "alternative2")
@@ -69,7 +69,7 @@ class SCCLObjective(Objective):
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
         """Initialise the centres by k-means."""
-        found = fit_kmeans(embeddings, len(self.centers), rng, n_init=self.n_init).centers
+        found = first_kmeans(embeddings, len(self.centers), rng, n_init=self.n_init, spherical=self.spherical).centers
         with torch.no_grad():
             self.centers.copy_(torch.from_numpy(found) * self.scale)
 
@@ -102,7 +102,7 @@ class SCCLObjective(Objective):
         centers = (self.centers.detach() / self.scale).cpu().numpy()
         if self.assign == "head":
             return StudentT(centers, self.alpha, self.scale)
-        return best_kmeans(embeddings, centers, rng, n_init=self.n_init)
+        return best_kmeans(embeddings, centers, rng, n_init=self.n_init, spherical=self.spherical)
 
 
 def needed_views(contrastive: bool, clustering: bool, cluster_loss: str) -> tuple[int, ...]:

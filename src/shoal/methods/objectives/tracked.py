@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from shoal.clusterers import Clusterer, fit_kmeans
-from shoal.training import Objective, best_kmeans
+from shoal.clusterers import Clusterer
+from shoal.training import Objective, best_kmeans, first_kmeans
 from shoal.vectors import Vectors
 
 
@@ -33,10 +33,10 @@ class TrackedObjective(Objective):
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
         """Place the centres by k-means."""
-        found = fit_kmeans(embeddings, len(self.centers), rng, n_init=self.n_init).centers
+        found = first_kmeans(embeddings, len(self.centers), rng, n_init=self.n_init, spherical=self.spherical).centers
         self.centers.copy_(torch.from_numpy(found))
 
     def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
         """Return k-means from the initial centres; with ``rng``, from fresh starts too."""
         centers = self.centers.cpu().numpy()
-        return best_kmeans(embeddings, centers, rng, n_init=self.n_init)
+        return best_kmeans(embeddings, centers, rng, n_init=self.n_init, spherical=self.spherical)

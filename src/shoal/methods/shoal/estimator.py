@@ -128,6 +128,7 @@ class Shoal(TextClusterer):
     )
     max_steps: int | None = TRAINING["max_steps"].but(meaning="Maximum number of steps in a round.")
     trainable_layers: str | int = TRAINING["trainable_layers"].but(2)
+    guard: bool = TRAINING["guard"]
     checkpoint_every: int = TRAINING["checkpoint_every"]
     device: str = TRAINING["device"]
     precision: str = TRAINING["precision"]

@@ -91,7 +91,7 @@ class TeacherObjective(Objective):
         p = self.targets[torch.from_numpy(taught.rows).to(self.targets.device)]
         return {"teacher": cluster_kl(p, q)}
 
-    def labels(self, embeddings: Vectors) -> NDArray[np.int64]:
+    def labels(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> NDArray[np.int64]:
         """Return the cluster of the nearest centre."""
         with torch.no_grad():
             cosines = self._cosines(torch.from_numpy(embeddings).to(self.centers.device))
