@@ -265,11 +265,11 @@ def test_interrupted_and_resumed_it_ends_where_the_uninterrupted_run_ends(build,
     np.testing.assert_array_equal(resumed.probabilities_, fitted.probabilities_)
 
 
-def test_the_guard_can_be_switched_off_and_is_in_every_preset_of_a_paper(name):
-    method = METHODS[name]
-    presets = {preset: values for preset, values in method.presets.items() if preset.startswith("paper")}
-    if "guard" not in method.defaults():  # it trains nothing, or has no clusters before the end
-        assert name == "stcc" or not presets
+def test_the_guard_can_be_switched_off_and_is_in_every_preset_of_a_paper(build):
+    model = build()
+    presets = [values for preset, values in type(model).presets.items() if preset.startswith("paper")]
+    if "guard" not in model.get_params():  # it trains nothing, or has no clusters before the end
+        assert type(model).__name__ == "STCC" or not presets
         return
-    assert method.defaults()["guard"] is True
-    assert all(values["guard"] is False for values in presets.values())
+    assert model.guard is True
+    assert all(values["guard"] is False for values in presets)

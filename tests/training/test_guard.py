@@ -51,6 +51,10 @@ def test_signs_of_decay_raise_the_alarm_and_changes_within_bounds_do_not(guard, 
 
 def test_the_end_is_regretted_only_if_the_best_was_clearly_better(guard):
     assert not guard.regret(GOOD, changed(gain=-0.001))
+    assert not guard.regret(changed(gain=0.03), changed(gain=0.02))
+    assert guard.regret(changed(gain=0.03), changed(gain=0.005))
+    assert guard.regret(changed(gain=0.001), changed(gain=-0.01))
+    assert not guard.regret(changed(gain=-0.01), changed(gain=-0.01))
     assert "gain over the start 0.000 at best, -0.100 at the end" in guard.regret(GOOD, changed(gain=-0.1))
 
 

@@ -78,7 +78,7 @@ class ClusterBERT(FineTuned):
     adaptation_regret: float = parameter(
         0.0,
         "How far the guard's label-free gain may fall below its best in stage 1 before the stage is rolled back to "
-        "that best; 0.005 in the other stages. The presets of the paper have no guard. "
+        "that best; 0.02 in the other stages. The presets of the paper have no guard. "
         "Stage 1 ignores clusters, and an encoder that already knows the domain has more to lose than to gain.",
         number(least=0, most=1),
     )

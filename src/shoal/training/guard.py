@@ -33,7 +33,8 @@ EMPTY_SHARE = 0.1  # a tenth of the clusters have lost all their texts
 ENTROPY_DROP = 0.15  # about seven of twenty equal clusters are gone
 COSINE_SHARE = 0.5  # the mean cosine has moved halfway from its start to 1
 RANK_SHARE = 0.25  # three quarters of the directions that K clusters need are gone
-REGRET = 0.005  # a final gain this far below the best is not kept: half a percent of the neighbours
+HARM = 0.005  # a final gain this far below 0 is not kept: half a percent of the neighbours
+REGRET = 0.02  # nor one this far below the best
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ class Guard:
 
     def regret(self, best: Signs, now: Signs, margin: float = REGRET) -> str:
         """Say why an end without an alarm is still worse than the best state; an empty string if it is not."""
-        if now.gain < best.gain - margin:
+        if now.gain < best.gain and now.gain < max(-HARM, best.gain - margin):
             return f"neighbours were separated: gain over the start {best.gain:.3f} at best, {now.gain:.3f} at the end"
         return ""
 
