@@ -76,3 +76,29 @@ def test_no_work_at_all(clock):
     assert shown(clock, 30, total=1)
     with progress("Nothing", 0):
         pass
+
+
+def test_work_without_a_finished_unit_is_shown_too(monkeypatch):
+    monkeypatch.setattr(progress_module, "PATIENCE_SECONDS", 0.05)
+    screen = Terminal()
+    with contextlib.redirect_stderr(screen), progress("Clustering", 3, unit="steps"):
+        for _ in range(200):
+            if "Clustering" in screen.getvalue():
+                break
+            progress_module.time.sleep(0.02)
+    assert "Clustering" in screen.getvalue()
+    assert "0/3" in screen.getvalue()
+
+
+def test_a_bar_within_a_bar_is_not_shown(clock):
+    screen = Terminal()
+    with contextlib.redirect_stderr(screen), progress("Outer", 2) as outer:
+        clock.now += 5
+        outer.advance(1)
+        with progress("Inner", 2) as inner:
+            clock.now += 5
+            inner.advance(1)
+        outer.advance(1)
+    assert "Outer" in screen.getvalue()
+    assert "Inner" not in screen.getvalue()
+    assert "Encoding" in shown(clock, 30)  # afterwards another may

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+
+from shoal.errors import MissingExtraError, ParameterError
 
 NO_CLUSTER = -1
 
@@ -119,18 +121,36 @@ class Clustering:
         sure = self.probabilities[rows, np.where(present, self.labels, 0)] >= confidence
         return np.where(present & sure, self.labels, NO_CLUSTER)
 
-    def frame(self) -> pl.DataFrame:
+    @overload
+    def frame(self, kind: Literal["polars"] = ...) -> pl.DataFrame: ...
+
+    @overload
+    def frame(self, kind: Literal["pandas"]) -> Any: ...
+
+    def frame(self, kind: str = "polars") -> Any:
         """Return one row per text: cluster, its name and confidence, the second choice and its confidence.
 
         Rows without text are all null. A text without a cluster, because its confidence is too low, has its nearest
         cluster as the second choice.
 
+        Parameters
+        ----------
+        kind : {"polars", "pandas"}, default="polars"
+            The library of the frame. In pandas a cluster is an ``Int64``, which can be missing.
+
         Examples
         --------
         >>> fish = Cluster(0, "fish", 1, 0.9)
-        >>> Clustering(np.array([0, -1]), np.array([[0.9], [0.0]], np.float32), (fish,)).frame()["cluster"].to_list()
+        >>> found = Clustering(np.array([0, -1]), np.array([[0.9], [0.0]], np.float32), (fish,))
+        >>> found.frame()["cluster"].to_list()
         [0, None]
+        >>> found.frame("pandas").loc[0, "cluster_name"]
+        'fish'
         """
+        if kind == "pandas":
+            return _as_pandas(self.frame())
+        if kind != "polars":
+            raise ParameterError(f"kind={kind!r} is unknown; pass 'polars' or 'pandas'.")
         rows = np.arange(len(self))
         placed = self.labels != NO_CLUSTER
         present = self.probabilities.any(axis=1) | placed
@@ -153,6 +173,18 @@ class Clustering:
             },
             schema_overrides={"cluster": pl.Int64, "cluster_name": pl.String, "second_cluster": pl.Int64},
         )
+
+
+def _as_pandas(frame: pl.DataFrame) -> Any:
+    """Return a frame of pandas, with whole numbers that can be missing; polars' own way needs pyarrow."""
+    try:
+        import pandas as pd
+    except ImportError as reason:
+        raise MissingExtraError("frame('pandas')", "pandas") from reason
+    kinds = {pl.Int64: "Int64", pl.String: "string", pl.Float64: "Float64"}
+    return pd.DataFrame(
+        {name: pd.array(frame[name].to_list(), dtype=kinds[type(frame[name].dtype)]) for name in frame.columns}
+    )
 
 
 def _strings(content: Any) -> tuple[str, ...]:

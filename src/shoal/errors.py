@@ -15,6 +15,22 @@ the remedy.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Return a question with the known name that is nearest to a wrong one; nothing if none is near.
+
+    Examples
+    --------
+    >>> did_you_mean("K-Mean", ["shoal", "kmeans"]), did_you_mean("fish", ["shoal"])
+    (" Did you mean 'kmeans'?", '')
+    """
+    by_lower = {each.lower(): each for each in known}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1) if isinstance(name, str) else []
+    return f" Did you mean {by_lower[close[0]]!r}?" if close else ""
+
 
 class ShoalError(Exception):
     """Base class of every error that Shoal raises on purpose."""

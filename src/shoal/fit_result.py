@@ -10,6 +10,13 @@ from shoal.clustering import Cluster
 from shoal.errors import RunFolderError
 from shoal.run_folder import RunFolder
 
+UNSURE = 0.6  # a cluster of texts that are less sure than this is pointed out
+# How the text column was found, where the user has several and named none.
+WHY_COLUMN = {
+    "only string column": "the only one that is not numbers",
+    "only column of prose": "the only one that reads like prose",
+    "by name": "the only one with a usual name",
+}
 FEW_TEXTS = 50  # fewer are clustered, but the user is told what to expect
 
 
@@ -59,6 +66,8 @@ class FitResult:
     def remarks(self) -> list[str]:
         """Return what the user should know, one sentence per item."""
         remarks = self._remarks_on_clusters()
+        if how := WHY_COLUMN.get(self.notes.get("text_column_chosen", "")):
+            remarks.append(f"The texts are in the column {self.notes['text_column']!r}, {how}; --text takes another.")
         if self.dropped:
             what = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in self.dropped.items())
             remarks.append(f"Without a cluster: {what} (their rows are in the output).")
@@ -86,16 +95,24 @@ class FitResult:
             )
         if self.notes.get("no_report"):
             remarks.append(f"The report could not be written ({self.notes['no_report']}); `shoal report` tries again.")
-        memory = "" if self.peak_memory_mb is None else f", {self.peak_memory_mb:.0f} MB peak memory"
         if self.outcome["rolled_back"]:
             reason = self.outcome["reason"]
             remarks.append(f"Training made things worse and was rolled back: {reason} (--set guard=false keeps it).")
-        elif self.outcome["choice"] is not None:
-            remarks.append(f"Chosen: {self.outcome['choice']['reason']}")
+        elif self.outcome.get("reason"):
+            remarks.append(f"{self.outcome['reason']}.")
         if self.outcome["stages"] and not self.outcome.get("trained", True):
             remarks.append("Nothing of the training was kept: these are the clusters of its start, k-means.")
-        remarks.append(f"{self.seconds:.1f} s{memory}.")
-        return remarks
+        return [*remarks, self._how_sure()]
+
+    def _how_sure(self) -> str:
+        """Say in one sentence what was chosen and how sure it is."""
+        n_sorted = sum(cluster.size for cluster in self.clusters)
+        confidence = sum(cluster.size * cluster.confidence for cluster in self.clusters) / max(n_sorted, 1)
+        unsure = sorted((each for each in self.clusters if each.confidence < UNSURE), key=lambda each: each.confidence)
+        least = f"; least sure: {unsure[0].name} ({unsure[0].confidence:.0%})" if unsure else ""
+        choice = self.outcome["choice"]
+        what = "" if choice is None else f"Chosen: {choice['reason'].partition(';')[0].rstrip('.')}. "
+        return f"{what}Mean confidence {confidence:.0%}{least}. Details: {self.run / 'run.json'}"
 
     def _remarks_on_clusters(self) -> list[str]:
         """Say how the number of clusters came about, and what to think of them."""

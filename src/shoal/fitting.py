@@ -260,7 +260,11 @@ def result_of(
         peak_memory_mb=peak_memory_mb(),
         dropped={"empty": empty} if empty else {},
         truncated=model.truncated_,
-        notes={**corpus.notes, **({"cut_from": model.uncut_.n_clusters_} if model.uncut_ else {})},
+        notes={
+            **corpus.notes,
+            "text_column": corpus.text_column,
+            **({"cut_from": model.uncut_.n_clusters_} if model.uncut_ else {}),
+        },
         scores=found,
         start_scores=start,
         undone_scores=undone,

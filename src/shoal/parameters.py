@@ -23,7 +23,7 @@ from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 
-from shoal.errors import ParameterError
+from shoal.errors import ParameterError, did_you_mean
 
 _SECTION = re.compile(r"^(?:Attributes|Returns|Notes|References|Examples)\n-{4,}$", re.MULTILINE)
 _WIDTH = 116
@@ -168,7 +168,8 @@ class Parameter:
     def check(self, name: str, value: Any) -> None:
         """Raise an error if the value is not allowed."""
         if self.limit is not None and not self.limit.allows(value):
-            raise ParameterError(f"{name}={shown(value)} {self.limit.refusal}")
+            near = did_you_mean(value, (str(choice) for choice in self.limit.choices))
+            raise ParameterError(f"{name}={shown(value)} {self.limit.refusal}{near}")
 
 
 def parameter(default: Any, meaning: str, limit: Limit | None = None) -> Any:

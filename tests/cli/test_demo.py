@@ -32,7 +32,10 @@ def test_with_the_built_in_model(shoal, tmp_path, monkeypatch):
     assert "clusters of" in answer.out
     accuracy = float(answer.out.split("ACC ")[1].split()[0])
     assert accuracy > 35  # twenty modules: chance is about 10
-    assert "Next: shoal fit YOUR_FILE.csv" in answer.err
+    suggested = answer.err.rpartition("Next: ")[2].split()
+    shown = shoal(*suggested[1:])
+    assert (suggested[0], suggested[1], shown.code) == ("shoal", "show", 0)
+    assert "keywords" in shown.out
     assert (tmp_path / "runs" / "demo-1" / "run.json").is_file()
     found = pl.read_parquet(tmp_path / "runs" / "demo-1" / "assignments.parquet")
     found[:500].write_csv(tmp_path / "some.csv")  # in other company than in the fit

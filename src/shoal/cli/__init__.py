@@ -32,7 +32,6 @@ app = typer.Typer(
     help="Group short texts by meaning, name the groups, and sort new texts the same way.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},

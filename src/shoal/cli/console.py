@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +28,13 @@ _SYSTEM = re.compile(
     r"No space left|Disk quota|can't allocate memory|Cannot allocate memory|os error \d+", re.IGNORECASE
 )
 BROKEN_PIPE = 141  # what a shell reports of a program that the pipe has ended
+_started = time.perf_counter()  # of the command; at first, of this program
 
 
 def run(app: Callable[[], Any]) -> None:
     """Run a command line; every error becomes a message and an exit code."""
+    global _started
+    _started = time.perf_counter()
     _prepare_streams()
     try:
         app()
@@ -56,6 +60,11 @@ def run(app: Callable[[], Any]) -> None:
             say(f"{type(error).__name__}: {error}", prefix="Unexpected error: ")
             say("This is a bug in Shoal; please report it. SHOAL_DEBUG=1 shows where it happened.")
         sys.exit(1)
+
+
+def elapsed() -> float:
+    """Return the seconds since the command was started, with all that it imports, reads and writes."""
+    return time.perf_counter() - _started
 
 
 def _is_error(error: BaseException) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from shoal.cli.completion import Method
 from shoal.cli.tables import Json, Overwrite
 
 EXAMPLES = """
@@ -21,7 +22,7 @@ Examples:
 def demo(
     out: Path | None = typer.Option(None, help="The run folder.  [default: runs/demo-N]", show_default=False),
     overwrite: Overwrite = False,
-    method: str | None = typer.Option(None, help="See `shoal methods`.  [default: shoal]", show_default=False),
+    method: Method = None,
     json: Json = False,
 ) -> None:
     """Cluster the first sentences of the standard library's docstrings.
@@ -50,4 +51,15 @@ def demo(
     result = start_fit(job, out, overwrite=overwrite, read=lambda: corpus, stem="demo")
     report(result, as_json=json)
     if not json:
-        say("Next: shoal fit YOUR_FILE.csv    (shoal fit --help, shoal methods)")
+        largest = max(result.clusters, key=lambda cluster: cluster.size)
+        say(f"Next: {_program()} show {result.run} --cluster {largest.id}")
+
+
+def _program() -> str:
+    """Return the command as the user can type it: by its path, if the shell does not find this one by its name."""
+    import shutil
+    import sys
+
+    own, found = Path(sys.argv[0]), shutil.which("shoal")
+    is_found = found is not None and own.exists() and Path(found).samefile(own)
+    return "shoal" if is_found or not own.is_file() else str(own)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from shoal.cli.completion import Method
 from shoal.cli.tables import Encoding, Format, Json, Overwrite, SafeCsv, TextColumn
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def fit(
     text: TextColumn = None,
     id: str | None = typer.Option(None, help="A column with ids."),
     label: str | None = typer.Option(None, help="A column with known classes, used only for scores."),
-    method: str | None = typer.Option(None, help="See `shoal methods`.  [default: shoal]", show_default=False),
+    method: Method = None,
     preset: str | None = typer.Option(None, help="A method's named set of parameters."),
     clusters: str | None = typer.Option(
         None, help="The number of clusters, a range such as 5-80, or auto.  [default: auto]", show_default=False
@@ -125,10 +126,11 @@ def _given(**options: Any) -> dict[str, Any]:
 
 def report(result: FitResult, *, as_json: bool) -> None:
     """Print the result: one JSON object, or a table of clusters and remarks."""
-    from shoal.cli.console import print_clusters, print_json, print_scores, say
+    from shoal.cli.console import elapsed, print_clusters, print_json, print_scores, say
 
     if as_json:
-        print_json({**result.as_json(), "report": result.report and str(result.report)})
+        facts = {"report": result.report and str(result.report), "elapsed_seconds": round(elapsed(), 3)}
+        print_json({**result.as_json(), **facts})
         return
     print_clusters(result.clusters, result.n_texts)
     if result.scores:
@@ -137,4 +139,6 @@ def report(result: FitResult, *, as_json: bool) -> None:
         say(remark)
     if result.report is not None:
         say(f"Look at it: {result.report}")
+    memory = "" if result.peak_memory_mb is None else f", {result.peak_memory_mb:.0f} MB of memory"
+    say(f"{elapsed():.1f} s in all, {result.seconds:.1f} s of them for the fit{memory}.")
     say(f"Saved to {result.run}. To sort new texts: shoal predict {result.run} FILE")

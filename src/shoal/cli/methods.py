@@ -6,6 +6,7 @@ from typing import Any
 
 import typer
 
+from shoal.cli.completion import method_names
 from shoal.cli.tables import Json
 
 EXAMPLES = """
@@ -18,7 +19,9 @@ Examples:
 
 
 def methods(
-    name: str | None = typer.Argument(None, help="Show this method's parameters, defaults and presets."),
+    name: str | None = typer.Argument(
+        None, help="Show this method's parameters, defaults and presets.", autocompletion=method_names
+    ),
     json: Json = False,
 ) -> None:
     """List the methods, the papers they are from, and their parameters."""

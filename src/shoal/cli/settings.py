@@ -9,7 +9,7 @@ from datetime import date, time
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import DataError, ParameterError
+from shoal.errors import DataError, ParameterError, did_you_mean
 
 # The keys of a configuration file, which are the long options of `shoal fit`, and the types of their values.
 FILE_KEYS: dict[str, tuple[type, ...]] = {
@@ -129,7 +129,9 @@ def read_config(file: Path | None) -> dict[str, Any]:
         raise ParameterError(f"--config {file} is not valid TOML ({reason}); correct it.") from reason
     for key, value in content.items():
         if key not in FILE_KEYS:
-            raise ParameterError(f"--config {file} has an unknown key {key!r}; the keys are {', '.join(FILE_KEYS)}.")
+            near = did_you_mean(key, FILE_KEYS)
+            keys = ", ".join(FILE_KEYS)
+            raise ParameterError(f"--config {file} has an unknown key {key!r}; the keys are {keys}.{near}")
         if type(value) not in FILE_KEYS[key]:  # true is no whole number here
             kind = " or ".join(_KINDS[each] for each in FILE_KEYS[key])
             raise ParameterError(f"--config {file}: {key} = {value!r} is invalid; {key} must be {kind}.")

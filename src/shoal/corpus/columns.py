@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, time
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.errors import DataError
+from shoal.errors import DataError, did_you_mean
 
 TEXT_NAMES = (
     *("text", "body", "title", "sentence", "document", "content", "question", "query"),
@@ -171,10 +170,8 @@ def require_column(frame: pl.DataFrame, name: str) -> str:
     """Return ``name`` if the frame has that column; otherwise raise an error with the columns and the closest name."""
     if name in frame.columns:
         return name
-    by_lower = {column.lower(): column for column in frame.columns}
-    close = difflib.get_close_matches(str(name).lower(), by_lower, n=1)
-    hint = f"did you mean {by_lower[close[0]]!r}?" if close else "name one of these."
-    raise DataError(f"no column {name!r}; the columns are {_listed(frame.columns)}; {hint}")
+    hint = did_you_mean(name, frame.columns) or " Name one of these."
+    raise DataError(f"no column {name!r}; the columns are {_listed(frame.columns)}.{hint}")
 
 
 def choose_text_column(frame: pl.DataFrame, text: str | None, others: Sequence[str]) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import ParameterError
+from shoal.errors import ParameterError, did_you_mean
 
 if TYPE_CHECKING:
     from shoal.methods.base import TextClusterer
@@ -81,7 +81,8 @@ class Method:
         known = self.defaults()
         for name in params:
             if name not in known:
-                raise ParameterError(f"there is no parameter {name!r}; the parameters are {', '.join(known)}.")
+                near = did_you_mean(name, known)
+                raise ParameterError(f"there is no parameter {name!r}; the parameters are {', '.join(known)}.{near}")
 
 
 _TWO_STAGE = "shoal.methods.two_stage:TwoStage"
@@ -161,7 +162,8 @@ def find_method(name: str) -> Method:
     'tfidf'
     """
     if name not in METHODS:
-        raise ParameterError(f"there is no method {name!r}; the methods are {', '.join(METHODS)}.")
+        near = did_you_mean(name, METHODS)
+        raise ParameterError(f"there is no method {name!r}; the methods are {', '.join(METHODS)}.{near}")
     return METHODS[name]
 
 
@@ -176,7 +178,8 @@ def build_method(name: str, preset: str | None = None, params: Mapping[str, Any]
     method = find_method(name)
     if preset is not None and preset not in method.presets:
         there = ", ".join(method.presets) or "none"
-        raise ParameterError(f"method {name!r} has no preset {preset!r}; its presets: {there}.")
+        near = did_you_mean(preset, method.presets)
+        raise ParameterError(f"method {name!r} has no preset {preset!r}; its presets: {there}.{near}")
     return method(**{**(method.presets[preset] if preset is not None else {}), **(params or {})})
 
 

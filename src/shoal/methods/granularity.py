@@ -86,6 +86,7 @@ def cut_model(model: TextClusterer, level: int | str, stop_words: Collection[str
         result.labels_, result.probabilities_ = spread_over(present, labels, probabilities)
         result.clusters_ = result.describe_clusters(source.texts_, labels, probabilities, [()] * n_groups, stop_words)
     else:
+        result.__dict__.pop("labels_", None)  # of the fit; without the vectors of the fitted texts there are none here
         result.clusters_ = _joined(tree, source.clusters_, n_groups)
     return result
 

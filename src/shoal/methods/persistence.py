@@ -45,6 +45,7 @@ REDUCERS = {kind.kind: kind for kind in (Projection, Neighbours)}
 # More columns than any vocabulary has; beyond it one row would fill the memory.
 MOST_FEATURES = 10_000_000
 _CONFIG, _HEADS = "config.json", "heads.safetensors"
+_LABELS = "labels"
 
 
 def save_model(model: TextClusterer, folder: Path) -> None:
@@ -73,6 +74,8 @@ def save_model(model: TextClusterer, folder: Path) -> None:
     arrays = {f"clusterer.{name}": array for name, array in model.clusterer_.state().items()}
     if reducer is not None:
         arrays |= {f"reducer.{name}": array for name, array in reducer.state().items()}
+    if hasattr(model, "labels_"):  # a model that was itself loaded from an older folder has none
+        arrays[_LABELS] = model.labels_.astype(np.int32)
     if model.hierarchy_ is not None:
         arrays |= {f"hierarchy.{name}": array for name, array in model.hierarchy_.state().items()}
     save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / _HEADS)
@@ -94,7 +97,7 @@ def load(path: str | Path) -> TextClusterer:
     Returns
     -------
     TextClusterer
-        Ready to ``predict``. It has no ``labels_``: they belong to the run.
+        Ready to ``predict``, with the ``labels_`` of the fitted texts; their probabilities are in the run's table.
 
     Raises
     ------
@@ -153,6 +156,10 @@ def _restored(folder: Path, config: dict[str, Any]) -> TextClusterer:
     if config.get("level") is not None:
         model = cut_model(model, int(config["level"]))
         model.clusters_ = tuple(Cluster.from_json(cluster) for cluster in config["level_clusters"])
+    if _LABELS in arrays:
+        model.labels_ = arrays[_LABELS].astype(np.int64)
+        if model.labels_.ndim != 1 or not -1 <= model.labels_.min() <= model.labels_.max() < model.n_clusters_:
+            raise ValueError(f"labels beyond {model.n_clusters_} clusters")
     return model
 
 

@@ -98,18 +98,19 @@ def sentences():
     return TOPICS, modules, dict(zip(texts, encoder.encode(texts), strict=True))
 
 
-def mean_scores(groups, vectors, n_clusters, n_each):
-    """Return the mean ACC of Shoal and of its k-means start over five draws of groups and texts."""
-    scores = []
-    for draw in range(5):
-        rng = np.random.RandomState(draw)
-        names = rng.choice(sorted(groups), n_clusters, replace=False)
-        rows = [(text, name) for name in names for text in rng.permutation(groups[name])[:n_each].tolist()]
-        texts, labels = zip(*rows, strict=True)
-        found = Shoal(n_clusters, random_state=draw).fit(texts, vectors=np.array([vectors[text] for text in texts]))
-        scores.append([accuracy(labels, found.labels_), accuracy(labels, found.start_labels_)])
-    ours, plain = np.mean(scores, axis=0)
-    return ours, plain
+def scores_of(groups, vectors, sizes, draw):
+    """Return the ACC of Shoal and of k-means on texts of some groups, so many of each."""
+    rng = np.random.RandomState(draw)
+    names = rng.choice(sorted(groups), len(sizes), replace=False)
+    rows = [
+        (text, name)
+        for name, size in zip(names, sizes, strict=True)
+        for text in rng.permutation(groups[name])[:size].tolist()
+    ]
+    texts, labels = zip(*rows, strict=True)
+    matrix = np.array([vectors[text] for text in texts])
+    models = [METHODS[name](n_clusters=len(sizes), random_state=draw) for name in ("shoal", "kmeans")]
+    return [accuracy(labels, model.fit(texts, vectors=matrix).labels_) for model in models]
 
 
 def test_the_readmes_sentences_are_grouped_as_a_person_would(sentences):
@@ -121,19 +122,36 @@ def test_the_readmes_sentences_are_grouped_as_a_person_would(sentences):
         assert accuracy([0, 0, 0, 1, 1, 1], labels) == 1
 
 
-@pytest.mark.parametrize("n_each", [3, 5, 8, 12])
-@pytest.mark.parametrize("n_clusters", [2, 3, 5])
-def test_a_few_sentences_of_each_topic(sentences, n_clusters, n_each):
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        [(3, 3), (4, 2), (2, 2, 2)],
+        [(5, 5), (7, 3), (4, 3, 3), (2,) * 5],
+        [(10, 10), (7, 7, 6), (12, 5, 3), (4,) * 5, (8, 5, 3, 2, 2)],
+        [(12,) * 4, (12, 12, 12, 7, 7), (12, 12, 10, 8, 4)],
+    ],
+    ids=["6", "10", "20", "50"],
+)
+def test_a_few_sentences_of_each_topic(sentences, shapes):
     topics, _, vectors = sentences
-    ours, plain = mean_scores(topics, vectors, n_clusters, n_each)
+    ours, plain = np.mean([scores_of(topics, vectors, sizes, draw) for sizes in shapes for draw in range(5)], axis=0)
     assert ours >= plain
     assert ours > 0.75
 
 
-@pytest.mark.parametrize(("n_clusters", "n_each"), [(2, 10), (4, 10), (4, 25), (4, 50), (8, 25)])
-def test_up_to_two_hundred_docstrings_of_each_module(sentences, n_clusters, n_each):
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        [(10, 10), (15, 5), (5,) * 4],
+        [(25, 25), (30, 15, 5), (12, 12, 12, 14), (7,) * 7],
+        [(50, 50), (50, 30, 20), (25,) * 4, (50, 20, 15, 10, 5)],
+        [(50,) * 4, (50, 50, 50, 30, 20), (25,) * 8],
+    ],
+    ids=["20", "50", "100", "200"],
+)
+def test_up_to_two_hundred_docstrings_of_each_module(sentences, shapes):
     _, modules, vectors = sentences
-    ours, plain = mean_scores(modules, vectors, n_clusters, n_each)
+    ours, plain = np.mean([scores_of(modules, vectors, sizes, draw) for sizes in shapes for draw in range(4)], axis=0)
     assert ours >= plain
 
 

@@ -5,9 +5,10 @@
 3. ``regrouping.py``: splits clusters with two themes and merges those that belong together.
 4. ``evidence.py``: the evidence for a partition, without labels.
 5. ``partition.py``: the procedure, from features to one partition.
-6. ``teaching.py``: the confident part of the partition teaches the encoder.
-7. ``memory.py``: recognises fitted texts.
-8. ``estimator.py``: the method, with its parameters.
+6. ``few_texts.py``: the partition of few texts, checked against plain k-means.
+7. ``teaching.py``: the confident part of the partition teaches the encoder.
+8. ``memory.py``: recognises fitted texts.
+9. ``estimator.py``: the method, with its parameters.
 """
 
 from shoal.methods.shoal.estimator import Shoal

@@ -113,7 +113,7 @@ class Candidates:
     def __init__(self, features: Features, n_clusters: int, options: PartitionOptions) -> None:
         self.features, self.n_clusters, self.options = features, n_clusters, options
         n_rows = len(features.meaning)
-        weighted = features.weighted(min(1.0, float(np.sqrt(n_rows / TEXTS_FOR_WORDS))))
+        weighted = features.weighted(weight_of_words(n_rows))
         graphs = weighted.graphs(min(options.n_neighbors, fair_neighbours(n_rows, n_clusters)))
         self.graph = sum(graphs[1:], graphs[0])
         self.matrix = smoothing_matrix(self.graph)
@@ -194,6 +194,17 @@ class Candidates:
     def hard(self, labels: Labels) -> Vectors:
         """Return a hard assignment without empty clusters."""
         return filled(np.eye(self.n_clusters, dtype=np.float32)[labels])
+
+
+def weight_of_words(n_rows: int) -> float:
+    """Return the weight of the words against the meaning, below 1 with fewer than ``TEXTS_FOR_WORDS`` texts.
+
+    Examples
+    --------
+    >>> weight_of_words(250), weight_of_words(5000)
+    (0.5, 1.0)
+    """
+    return min(1.0, float(np.sqrt(n_rows / TEXTS_FOR_WORDS)))
 
 
 def fair_neighbours(n_rows: int, n_clusters: int) -> int:

@@ -1,4 +1,4 @@
-"""8. Shoal's own method: features by meaning and by words, which correct each other.
+"""9. Shoal's own method: features by meaning and by words, which correct each other.
 
 The encoder's vectors say what a text means; word statistics say what it is about in this corpus. A graph of
 neighbours by both, cluster sizes controlled by optimal transport, and a choice by evidence that needs no labels do
@@ -34,15 +34,20 @@ from shoal.methods.run_stages import run_stages, training_options
 from shoal.methods.shoal.candidates import PARTITION, PartitionOptions
 from shoal.methods.shoal.evidence import UNEQUAL
 from shoal.methods.shoal.features import Features
+from shoal.methods.shoal.few_texts import FEW_TEXTS, center_of, find_partition_of_few
 from shoal.methods.shoal.memory import Memory
 from shoal.methods.shoal.partition import Partition, find_partition
 from shoal.methods.shoal.teaching import TeacherObjective
 from shoal.parameters import FLAG, declared, one_of, parameter, whole
+from shoal.progress import progress
 from shoal.training import CorpusViews, Stage
 from shoal.training.options import TRAINING
 from shoal.vectors import Vectors, cluster_means, unit_rows
 
 _MEAN = "mean.safetensors"
+UNTAUGHT = "clusters of very unequal sizes are far apart already, and gained from fine-tuning on no corpus we know"
+# The partitions that are considered on most corpora, for the bar that shows how far the clustering is.
+STEPS = 6
 # Rounds in which the partition teaches the encoder.
 ROUNDS = {"fast": 0, "balanced": 1, "best": 2}
 
@@ -149,8 +154,7 @@ class Shoal(TextClusterer):
         context.start_labels = found.start[corpus.copies]
         context.log("cluster", started, reason=found.reason)
         training = None
-        # Unequal clusters are far apart already: they gained from fine-tuning on none of the corpora we know.
-        if ROUNDS[self.effort] and found.branch != UNEQUAL:
+        if ROUNDS[self.effort] and found.branch != UNEQUAL:  # see UNTAUGHT
             training, features, found = self._teach(corpus, features, found, context)
         distinct = features.rows(corpus.first)
         with threads_for(len(distinct.meaning)):
@@ -159,6 +163,8 @@ class Shoal(TextClusterer):
         self.clusterer_ = Heads(heads, cluster_means(embedded[corpus.first], found.labels, self.n_clusters_))
         self.memory_ = Memory(corpus.keys, found.labels, of_texts=rows.texts is not None)
         self.outcome_ = outcome_of(training, found.as_dict())
+        if ROUNDS[self.effort] and training is None:
+            self.outcome_["reason"] = f"effort={self.effort!r} trained nothing: {UNTAUGHT}"
         return embedded
 
     def _check_corpus(self, corpus: _Corpus) -> None:
@@ -179,8 +185,9 @@ class Shoal(TextClusterer):
         """Find the partition of distinct rows."""
         named = {field.name: getattr(self, field.name) for field in fields(PartitionOptions)}
         options = PartitionOptions(**named)
-        with threads_for(len(features.meaning)):
-            return find_partition(features, self.n_clusters_, rng, options)
+        with threads_for(len(features.meaning)), progress("Clustering", STEPS, unit="steps") as bar:
+            find = find_partition if len(features.meaning) > FEW_TEXTS else find_partition_of_few
+            return find(features, self.n_clusters_, rng, options, hear=lambda *_: bar.advance(1))
 
     def _teach(
         self, corpus: _Corpus, features: Features, found: Partition, context: FitContext
@@ -192,7 +199,7 @@ class Shoal(TextClusterer):
         options = training_options(self, context.draw_seed())
 
         def teach(embeddings: Vectors, generator: np.random.RandomState) -> Partition:
-            meaning = unit_rows(embeddings - embeddings.mean(axis=0)).astype(np.float32)
+            meaning = unit_rows(embeddings - center_of(embeddings)).astype(np.float32)
             return self._partition(replace(distinct, meaning=meaning), generator)
 
         # Only the beginning of a long text is used: its other chunks have no vector of their own to compare.
@@ -227,7 +234,7 @@ class Shoal(TextClusterer):
     def _features(self, rows: Rows, encoded: Vectors, distinct: NDArray[np.int64] | None = None) -> Features:
         """Return the features of some rows, by words if there are texts; in a fit, ``distinct`` rows give the mean."""
         if distinct is not None:
-            self.mean_ = encoded[distinct].mean(axis=0)
+            self.mean_ = center_of(encoded[distinct])
         meaning = unit_rows(encoded - self.mean_).astype(np.float32)
         if self.words_ is None:
             return Features(meaning)

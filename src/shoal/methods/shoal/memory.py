@@ -1,4 +1,4 @@
-"""7. Memory of the fitted rows, recognised by their content."""
+"""8. Memory of the fitted rows, recognised by their content."""
 
 from __future__ import annotations
 

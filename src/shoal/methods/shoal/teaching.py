@@ -1,4 +1,4 @@
-"""6. Fine-tuning: the confident part of a partition teaches the encoder which texts belong together."""
+"""7. Fine-tuning: the confident part of a partition teaches the encoder which texts belong together."""
 
 from __future__ import annotations
 
