@@ -6,11 +6,13 @@ import dataclasses
 import json
 
 import numpy as np
+import pandas
 import polars as pl
 import pytest
 
 from shoal import Cluster, Clustering
 from shoal.clustering import Topic
+from shoal.errors import ParameterError
 
 FISH = Cluster(0, "fish", 2, 0.9, ("cod", "eel"), ("a cod", "an eel"))
 BIRDS = Cluster(1, "birds", 1, 0.6, ("owl",), ("an owl",))
@@ -119,3 +121,15 @@ def test_is_frozen_and_its_table_is_no_window_into_it(clustering):
     before = clustering.probabilities.copy()
     clustering.frame()
     np.testing.assert_array_equal(clustering.probabilities, before)
+
+
+def test_a_frame_of_pandas_is_that_of_polars():
+    fish, bird = Cluster(0, "fish", 1, 0.9), Cluster(1, "bird", 1, 0.8)
+    found = Clustering(np.array([0, -1, 1]), np.array([[0.9, 0.1], [0, 0], [0.2, 0.8]], np.float32), (fish, bird))
+    frame = found.frame("pandas")
+    assert frame.columns.tolist() == found.frame().columns
+    assert [None if value is pandas.NA else value for value in frame["cluster"]] == [0, None, 1]
+    assert frame["cluster_name"].isna().tolist() == [False, True, False]
+    assert frame["confidence"].dropna().tolist() == pytest.approx([0.9, 0.8])
+    with pytest.raises(ParameterError, match="pass 'polars' or 'pandas'"):
+        found.frame("arrow")

@@ -118,12 +118,12 @@ class TestFiles:
 
 class TestColumns:
     def test_a_wrong_name_gets_the_right_one(self):
-        with pytest.raises(DataError, match=r"no column 'boddy'; the columns are 'id', 'Body'; did you mean 'Body'\?"):
+        with pytest.raises(DataError, match=r"no column 'boddy'; the columns are 'id', 'Body'. Did you mean 'Body'\?"):
             read(b"id,Body\n1,a\n", text="boddy")
 
     @pytest.mark.parametrize("role", ["id", "label"])
     def test_the_same_for_ids_and_labels(self, role):
-        with pytest.raises(DataError, match="no column 'zzz'; the columns are 'id', 'text'; name one"):
+        with pytest.raises(DataError, match="no column 'zzz'; the columns are 'id', 'text'. Name one"):
             read(b"id,text\n1,a\n", **{role: "zzz"})
 
     def test_repeated_and_empty_names_become_unique(self):

@@ -52,7 +52,7 @@ class TestRefusedInput:
         refused(3, "is a folder; pass one file in it", tmp_path, *FAST)
 
     def test_wrong_column_names_those_that_exist(self, refused, file):
-        message = "no column 'bodi'; the columns are 'ticket', 'body', 'topic'; did you mean 'body'?"
+        message = "no column 'bodi'; the columns are 'ticket', 'body', 'topic'. Did you mean 'body'?"
         for option in ("--text", "--id", "--label"):
             refused(3, message, file(HEADER + ROWS), option, "bodi", *FAST)
 
@@ -302,3 +302,18 @@ def test_devices_and_lying_files(shoal, tickets, tmp_path):
     (tmp_path / "v.npy").write_bytes(lying.ljust(127) + b"\n")
     answer = shoal("fit", tickets, "--text", "body", "--vectors", tmp_path / "v.npy")
     assert (answer.code, "v.npy cannot be read" in answer.err) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("--method", "kmean"), "kmeans"),
+        (("--set", "n_neighbours=5"), "n_neighbors"),
+        (("--set", "effort=bets"), "best"),
+        (("--method", "tfidf-kmeans", "--preset", "clusterbrt"), "clusterbert"),
+    ],
+)
+def test_the_nearest_name_is_offered(shoal, tickets, arguments, meant):
+    answer = shoal("fit", tickets, "--text", "body", "--clusters", 3, *arguments)
+    assert answer.code == 4
+    assert f"Did you mean '{meant}'?" in answer.err

@@ -130,7 +130,9 @@ class TestRunFolder:
         assert info["truncated"] == 0
         assert [stage["stage"] for stage in info["stages"]] == ["represent", "cluster"]
         assert all(stage["seconds"] >= 0 for stage in info["stages"])
-        assert {name: value for name, value in result.items() if name != "report"}.items() <= info.items()
+        assert {
+            name: value for name, value in result.items() if name not in ("report", "elapsed_seconds")
+        }.items() <= info.items()
 
     def test_the_hash_is_of_the_texts(self, fit, tickets, tmp_path):
         write_table(made_table(), tmp_path / "same.parquet")
@@ -177,7 +179,7 @@ class TestOutput:
         result, run = fit(tickets, "--text", "body", "--clusters", 3)
         assert list(result) == [
             *("run", "method", "n_texts", "n_clusters", "levels", "boilerplate", "seconds", "peak_memory_mb"),
-            *("dropped", "truncated", "report"),
+            *("dropped", "truncated", "report", "elapsed_seconds"),
         ]
         assert (result["levels"], result["boilerplate"]) == ({"medium": 3, "fine": 6}, [])
         assert result["report"] == str(run / "report.html")

@@ -97,7 +97,7 @@ class TestColumns:
     def test_a_wrong_column_names_those_that_exist(self, shoal, run, tickets):
         answer = shoal("predict", run, tickets, "--text", "bdy")
         assert answer.code == 3
-        assert "no column 'bdy'; the columns are 'ticket', 'body', 'topic', 'day'; did you mean 'body'?" in answer.err
+        assert "no column 'bdy'; the columns are 'ticket', 'body', 'topic', 'day'. Did you mean 'body'?" in answer.err
 
     def test_a_column_called_cluster_is_carried_through(self, shoal, run, tmp_path):
         made_table(3).rename({"day": "cluster"}).write_csv(tmp_path / "new.csv")

@@ -55,3 +55,22 @@ def test_what_is_no_run_is_refused(shoal, tmp_path, run):
     assert "is not a run folder" in answer.err
     (run / "clusters.json").write_text("[]")
     assert "was changed after the run was written" in shoal("show", run).err
+
+
+def test_one_cluster_with_keywords_and_examples(shoal, fit, tickets):
+    _, run = fit(tickets, "--text", "body", "--clusters", 3)
+    clusters = {cluster["id"]: cluster for cluster in shoal("show", run, "--json").json["clusters"]}
+    answer = shoal("show", run, "--cluster", 1)
+    assert answer.code == 0, answer.err
+    for part in (clusters[1]["name"], *clusters[1]["keywords"], *clusters[1]["examples"]):
+        assert part in answer.out
+    assert clusters[2]["examples"][0] not in answer.out
+    (only,) = shoal("show", run, "--cluster", 1, "--json").json["clusters"]
+    assert only == clusters[1]
+
+
+def test_a_cluster_that_is_not_there(shoal, fit, tickets):
+    _, run = fit(tickets, "--text", "body", "--clusters", 3)
+    answer = shoal("show", run, "--cluster", 3)
+    assert answer.code == 4
+    assert "are 0 to 2" in answer.err

@@ -178,3 +178,26 @@ class TestFolder:
         (saved / "vocabulary.json").unlink()
         with pytest.raises(RunFolderError, match="is damaged"):
             shoal.load(saved)
+
+
+def test_a_loaded_model_has_the_labels_of_the_fit(tmp_path):
+    texts = ["red apple", "", "ripe apple", "fast car", "slow car", "new car"]
+    model = TwoStage(2, representation="tfidf", clusterer="kmeans").fit(texts)
+    model.save(tmp_path / "model")
+    loaded = shoal.load(tmp_path / "model")
+    assert loaded.labels_.dtype == np.int64
+    assert (loaded.labels_ == model.labels_).all()
+    loaded.save(tmp_path / "again")
+    assert (shoal.load(tmp_path / "again").labels_ == model.labels_).all()
+    cut = model.cut(1)
+    cut.save(tmp_path / "cut")
+    assert (shoal.load(tmp_path / "cut").labels_ == cut.labels_).all()
+    assert not hasattr(loaded.cut(1), "labels_")  # those of the fit would be wrong
+
+
+def test_labels_beyond_the_clusters_are_damage(tmp_path):
+    TwoStage(2, representation="tfidf", clusterer="kmeans").fit(["red apple", "fast car"]).save(tmp_path / "model")
+    heads = tmp_path / "model" / "heads.safetensors"
+    save_file({**load_file(heads), "labels": np.array([0, 7], np.int32)}, heads)
+    with pytest.raises(RunFolderError, match="damaged"):
+        shoal.load(tmp_path / "model")

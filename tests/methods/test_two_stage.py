@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shoal import METHODS, TwoStage
@@ -122,3 +123,18 @@ def test_constructor_refuses_unknown_parameters_by_name():
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_a_score_without_labels_prefers_the_number_of_groups():
+    rng = np.random.RandomState(0)
+    rows = (np.repeat(np.eye(4, 12), 30, axis=0) + rng.normal(scale=0.15, size=(120, 12)))[rng.permutation(120)]
+    search = GridSearchCV(TwoStage(), {"n_clusters": [2, 4, 8]}, cv=3).fit(rows)
+    assert search.best_params_ == {"n_clusters": 4}
+    assert 0 < search.best_score_ <= 1
+
+
+def test_a_score_of_texts_ignores_labels():
+    texts = ["red apple", "green apple", "", "fast car", "slow car"]
+    model = TwoStage(2, representation="tfidf", clusterer="kmeans").fit(texts)
+    assert model.score(texts) == model.score(texts, [1, 0, 1, 0, 1]) > 0
+    assert TwoStage(1, representation="tfidf", clusterer="kmeans").fit(texts).score(texts) == 0

@@ -26,6 +26,7 @@ EXTRAS = {
     "tensorboard": ("tensorboard",),
     "mlflow": ("mlflow",),
     "report": ("matplotlib",),
+    "pandas": ("pandas",),
 }
 
 

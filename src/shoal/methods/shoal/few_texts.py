@@ -87,8 +87,7 @@ def find_partition_of_few(
     considered |= {found.branch: found.labels, START: plain.scores(features.meaning).argmax(axis=1)}
     rows = features.weighted(weight_of_words(len(features.meaning))).joint
     clearness = {
-        branch: silhouette(rows, considered[branch], metric="cosine").value
-        for branch in (found.branch, SAFE, START)
+        branch: silhouette(rows, considered[branch], metric="cosine").value for branch in (found.branch, SAFE, START)
     }
     clearest = max(clearness, key=lambda branch: clearness[branch])
     if clearest == found.branch:
