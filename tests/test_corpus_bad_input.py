@@ -123,7 +123,7 @@ class TestColumns:
 
     @pytest.mark.parametrize("role", ["id", "label"])
     def test_the_same_for_ids_and_labels(self, role):
-        with pytest.raises(DataError, match="no column 'zzz'; the columns are 'id', 'text'. Name one"):
+        with pytest.raises(DataError, match=r"no column 'zzz'; the columns are 'id', 'text'\. Name one"):
             read(b"id,text\n1,a\n", **{role: "zzz"})
 
     def test_repeated_and_empty_names_become_unique(self):
