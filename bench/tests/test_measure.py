@@ -16,7 +16,7 @@ from shoal.methods import find_method
 from shoal_bench import measure as module
 from shoal_bench.cell import Cell, blank_record
 from shoal_bench.data_sets import find_data_set
-from shoal_bench.measure import Trace, measure
+from shoal_bench.measure import Trace, all_scores, measure
 from tiny_backbone import tiny_backbone
 
 TINY = {"max_steps": 4, "evaluate_every": 2, "batch_size": 16, "tolerance": None, "max_length": 16}
@@ -47,7 +47,7 @@ def test_scores_are_those_of_the_labels(texts):
     cell = Cell("bow-kmeans", {"n_clusters": 2, "n_init": 1}, "topics", None, 3)
     facts = measure(cell, texts)
     model = find_method("bow-kmeans")(n_clusters=2, n_init=1, random_state=3).fit(texts.texts)
-    assert facts["scores"] == metrics.scores(texts.labels, model.labels_)
+    assert facts["scores"] == all_scores(texts.labels, model.labels_)
     assert (facts["n_texts"], facts["n_found"], facts["outliers"]) == (60, 2, 0.0)
     assert facts["trace"] == []
     assert facts["outcome"] is facts["start_scores"] is facts["encode_seconds"] is facts["pair_similarity"] is None
@@ -141,7 +141,7 @@ def test_the_trace_of_a_training(trained, texts):
     assert evaluations[0]["seconds"] < evaluations[1]["seconds"] < evaluations[2]["seconds"] <= facts["seconds"]
     assert facts["outcome"]["stages"][0]["steps"] == 4
     model = find_method("sccl")(**cell.params, random_state=0).fit(texts.texts)
-    assert facts["scores"] == metrics.scores(texts.labels, model.labels_), "who watches changes nothing"
+    assert facts["scores"] == all_scores(texts.labels, model.labels_), "who watches changes nothing"
 
 
 def test_maps_are_drawn_where_a_cell_asks_for_them(trained, texts):
@@ -159,8 +159,8 @@ def test_texts_never_seen_are_sorted_by_what_was_learnt_from_the_others(texts):
     assert (len(fitted.texts), len(unseen.texts)) == (45, 15)
     assert sorted(fitted.texts + unseen.texts) == sorted(texts.texts)
     model = find_method("bow-kmeans")(n_clusters=3, n_init=1, random_state=0).fit(fitted.texts)
-    assert facts["fitted_scores"] == metrics.scores(fitted.labels, model.labels_)
-    assert facts["scores"] == metrics.scores(unseen.labels, model.predict(unseen.texts))
+    assert facts["fitted_scores"] == all_scores(fitted.labels, model.labels_)
+    assert facts["scores"] == all_scores(unseen.labels, model.predict(unseen.texts))
     assert facts["n_texts"] == 60
     whole = measure(Cell("bow-kmeans", {"n_clusters": 3, "n_init": 1}, "topics", None, 0), texts)
     assert whole["fitted_scores"] is None

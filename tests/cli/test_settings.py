@@ -109,6 +109,13 @@ class TestMethodParameters:
     def test_none_is_a_value_like_any_other(self):
         assert self.parameters("clusterbert", stop_words=None)["stop_words"] is None
 
+    def test_several_presets_add_up_and_the_later_one_counts(self):
+        both = build_method("sccl", "paper-offline+biomedical", {}).get_params()
+        assert (both["alpha"], both["batch_size"], both["guard"]) == (10.0, 400, False)
+        assert build_method("sccl", "paper-offline+clusterbert", {}).learning_rate == 1e-5
+        with pytest.raises(ParameterError, match="has no preset 'none'; its presets: paper, "):
+            build_method("sccl", "paper-offline+none", {})
+
     def test_unknown_preset(self):
         with pytest.raises(
             ParameterError, match="method 'tfidf-kmeans' has no preset 'sccl'; its presets: clusterbert"

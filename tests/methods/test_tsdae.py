@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
-from transformers import AutoTokenizer, GPT2Config, GPT2Model
+from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, GPT2Config, GPT2Model
 
 import shoal
 from shoal.encoder.decoder import SentenceDecoder, corpus_vocabulary
@@ -165,3 +165,21 @@ def test_the_built_in_model_learns_to_write_its_texts():
     model = TSDAE(n_clusters=2, epochs=5, batch_size=5).fit(TEXTS)
     losses = [record["reconstruction"] for record in model.history_ if record["event"] == "step"]
     assert losses[-1] < losses[0] - 0.1
+
+
+def test_the_decoder_starts_from_the_checkpoints_own_head(build, backbone, tmp_path):
+    AutoTokenizer.from_pretrained(backbone).save_pretrained(tmp_path)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        whole = BertForMaskedLM(BertConfig.from_pretrained(backbone))
+    torch.nn.init.normal_(whole.cls.predictions.bias)
+    whole.save_pretrained(tmp_path)
+    model = build(backbone=str(tmp_path))
+    model.encoder_ = model.untrained_encoder()
+    views = CorpusViews.repeated(model.encoder_.tokenise(TEXTS), 1)
+    decoder = make_decoder(model, Material(TEXTS, views, model.encoder_, 0))
+    head = whole.cls.predictions
+    torch.testing.assert_close(decoder.dense.weight, head.transform.dense.weight)
+    torch.testing.assert_close(decoder.norm.weight, head.transform.LayerNorm.weight)
+    torch.testing.assert_close(decoder.bias, head.decoder.bias[decoder.used])
+    assert len(decoder.used) < len(head.decoder.bias)

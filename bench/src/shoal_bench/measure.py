@@ -14,7 +14,7 @@ from torch import nn
 from shoal.encoder.representation import CachedEncoder, make_representation
 from shoal.encoder.vector_cache import EncodedTexts, cached_vectors, vector_key
 from shoal.methods import find_method
-from shoal.metrics import inter_cluster_distance, intra_cluster_distance, scores, silhouette
+from shoal.metrics import inter_cluster_distance, intra_cluster_distance, nmi, scores, silhouette
 from shoal.training import Callback, CorpusViews, VectorCorpus
 from shoal.vectors import Vectors
 from shoal_bench.cell import Cell
@@ -50,12 +50,17 @@ def measure(cell: Cell, data: LabelledTexts) -> dict[str, Any]:
     found = np.asarray(facts.pop("labels"), dtype=np.int64)
     return {
         "n_texts": len(data.texts),
-        "scores": scores(scored.labels, with_outliers_as_cluster(found)),
+        "scores": all_scores(scored.labels, with_outliers_as_cluster(found)),
         **({} if cell.k_is_told else {"n_clusters": len(set(data.labels))}),
         "n_found": len(set(found[found >= 0].tolist())),
         "outliers": float((found < 0).mean()),
         **facts,
     }
+
+
+def all_scores(classes: Sequence[str], labels: NDArray[np.int64]) -> dict[str, float]:
+    """Return the scores, and NMI by the geometric mean too, as DECCRL and ClusterBERT define it."""
+    return {**scores(classes, labels), "nmi_geometric": 100 * nmi(classes, labels, "geometric")}
 
 
 def with_outliers_as_cluster(labels: ArrayLike) -> NDArray[np.int64]:
@@ -89,9 +94,9 @@ def _measure_method(cell: Cell, data: LabelledTexts, scored: LabelledTexts) -> d
     outcome = model.outcome_ if model.outcome_["stages"] or model.outcome_["choice"] else None
     return {
         "labels": labels,
-        "fitted_scores": None if scored is data else scores(data.labels, model.labels_),
-        "start_scores": None if outcome is None else scores(data.labels, model.start_labels_),
-        "undone_scores": None if model.undone_labels_ is None else scores(data.labels, model.undone_labels_),
+        "fitted_scores": None if scored is data else all_scores(data.labels, model.labels_),
+        "start_scores": None if outcome is None else all_scores(data.labels, model.start_labels_),
+        "undone_scores": None if model.undone_labels_ is None else all_scores(data.labels, model.undone_labels_),
         "seconds": seconds,
         "stages": snapshots.stages,
         "extras": snapshots.found(),

@@ -33,7 +33,7 @@ Text = Annotated[str, Field(min_length=1)]
 Number = Annotated[float, Strict()]
 Share = Annotated[float, Strict(), Field(gt=0, lt=1)]
 Params = Mapping[str, Any]
-Metric = Literal["acc", "nmi", "ari", "purity"]
+Metric = Literal["acc", "nmi", "ari", "purity", "nmi_geometric"]
 Extra = Literal["places", "pairs", "ranking", "maps"]
 Kind = Literal[
     "table", "bars", "curves", "silhouette", "strengths", "sweep", "stages", "scatter", "maps", "pairs", "topics"

@@ -39,7 +39,8 @@ def load_pretrained(auto_class: Any, name: str | Path) -> tuple[Any, Any]:
     except (OSError, ValueError, KeyError) as error:
         raise ModelError(
             f"{str(name)!r} cannot be loaded for {task} ({str(error).splitlines()[0]}); "
-            "pass a hub name that this machine can reach, or a folder with config, weights and tokenizer."
+            "pass a hub name that this machine can reach, or a folder with config, weights and tokenizer; offline, "
+            "augmentation='neighbour' and the presets paper-offline need no such model."
         ) from error
     if info["missing_keys"]:
         raise ModelError(

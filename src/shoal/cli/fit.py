@@ -42,7 +42,9 @@ def fit(
     id: str | None = typer.Option(None, help="A column with ids."),
     label: str | None = typer.Option(None, help="A column with known classes, used only for scores."),
     method: Method = None,
-    preset: str | None = typer.Option(None, help="A method's named set of parameters."),
+    preset: list[str] = typer.Option(
+        [], help="A method's named set of parameters; may be repeated, where they differ the later one counts."
+    ),
     clusters: str | None = typer.Option(
         None, help="The number of clusters, a range such as 5-80, or auto.  [default: auto]", show_default=False
     ),
@@ -96,7 +98,8 @@ def fit(
 
     if (file is None) == (resume is None):
         raise ParameterError("pass either a FILE to cluster or --resume RUN to continue an interrupted run.")
-    flags = _given(text=text, id=id, label=label, encoding=encoding, format=format, method=method, preset=preset)
+    flags = _given(text=text, id=id, label=label, encoding=encoding, format=format, method=method)
+    flags |= _given(preset="+".join(preset) or None)
     flags |= _given(clusters=clusters and whole_or_text(clusters), level=level)
     flags |= _given(backbone=backbone, vectors=vectors and str(vectors), pairs=pairs, seed=seed)
     flags |= _given(stages=stages or None, safe_csv=safe_csv or None, date=date, group_by=group_by or None)

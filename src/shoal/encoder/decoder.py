@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from shoal.encoder.backbone import layer_stack
+from shoal.encoder.masked_head import MaskedHead
 from shoal.encoder.token_states import in_order
 from shoal.encoder.tokens import TokenisedTexts, length_groups
 from shoal.encoder.transformer import TransformerEncoder
@@ -22,10 +23,10 @@ VOCABULARIES = ("full", "corpus")
 class SentenceDecoder(nn.Module):
     """Predicts a text from its vector z, token by token, given the true tokens so far (teacher forcing).
 
-    Embeddings, layers and output matrix are the encoder's own (tied weights). New are the attention to z and the
-    dense layer before the output matrix, as in BERT's language-model head. The attention has a single key, z, so its
-    weight is 1 whatever the query: queries and keys would never learn anything and are omitted, which leaves the value
-    and output projections, the residual connection and its layer norm.
+    Embeddings, layers and output matrix are the encoder's own (tied weights). New are the attention to z and, unless
+    the checkpoint has a language-model head, the dense layer before the output matrix, as in BERT's. The attention has
+    a single key, z, so its weight is 1 whatever the query: queries and keys would never learn anything and are omitted,
+    which leaves the value and output projections, the residual connection and its layer norm.
 
     Parameters
     ----------
@@ -37,6 +38,9 @@ class SentenceDecoder(nn.Module):
         The token ids that may occur, ascending; all of the tokenizer's by default. The softmax over these is the full
         softmax given that the token is one of them: exact, no sampling. The loss is lower by the probability that the
         full softmax gives to tokens that never occur, and the embeddings of those tokens get no gradient.
+
+    head : MaskedHead, optional
+        The checkpoint's own language-model head: its dense layer, norm and bias are where training starts.
 
     Raises
     ------
@@ -58,7 +62,12 @@ class SentenceDecoder(nn.Module):
     places: Tensor
 
     def __init__(
-        self, encoder: TransformerEncoder, *, n_layers: int | None = None, vocabulary: NDArray[np.int64] | None = None
+        self,
+        encoder: TransformerEncoder,
+        *,
+        n_layers: int | None = None,
+        vocabulary: NDArray[np.int64] | None = None,
+        head: MaskedHead | None = None,
     ) -> None:
         super().__init__()
         model = encoder.model
@@ -89,6 +98,12 @@ class SentenceDecoder(nn.Module):
             if isinstance(module, nn.Linear):
                 nn.init.normal_(module.weight, std=spread)
                 nn.init.zeros_(module.bias)
+        if head is not None:
+            known_dense, _, known_norm = head.transform
+            self.dense.load_state_dict(known_dense.state_dict())
+            self.norm.load_state_dict(known_norm.state_dict())
+            with torch.no_grad():
+                self.bias.copy_(head.bias[used])
 
     def forward(self, z: Tensor, tokens: TokenisedTexts, rows: NDArray[np.int64]) -> Tensor:
         """Return the negative log-likelihood of each text given its vector, in nats per token, (len(rows),).

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -36,7 +38,7 @@ class MaskedHead(nn.Module):
         The score of each token whatever the state.
     """
 
-    def __init__(self, transform: nn.Module, bias: Tensor) -> None:
+    def __init__(self, transform: Any, bias: Tensor) -> None:
         super().__init__()
         self.transform = transform
         self.bias = nn.Parameter(bias.detach().clone())

@@ -43,7 +43,7 @@ class WordCounts:
     truncated = 0
 
     def __init__(
-        self, *, tfidf: bool = False, max_features: int = 1500, stop_words: str | list[str] | None = None
+        self, *, tfidf: bool = False, max_features: int | None = 1500, stop_words: str | list[str] | None = None
     ) -> None:
         self.tfidf = tfidf
         self.max_features = max_features

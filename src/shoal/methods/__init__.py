@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from shoal.methods.base import TextClusterer
 
 DEFAULT = "shoal"
+PRESETS_JOINED = "+"  # between the names of several presets
 
 
 @dataclass(frozen=True)
@@ -170,17 +171,24 @@ def find_method(name: str) -> Method:
 def build_method(name: str, preset: str | None = None, params: Mapping[str, Any] | None = None) -> TextClusterer:
     """Build the method called ``name`` from a preset and ``params``; ``params`` override the preset.
 
+    Several presets are joined by ``+``; where they differ, the later one counts.
+
     Examples
     --------
+    >>> build_method("sccl", "paper-offline+biomedical").alpha
+    10.0
     >>> build_method("tfidf-kmeans", "clusterbert", {"n_clusters": 3}).max_features
     2000
     """
     method = find_method(name)
-    if preset is not None and preset not in method.presets:
-        there = ", ".join(method.presets) or "none"
-        near = did_you_mean(preset, method.presets)
-        raise ParameterError(f"method {name!r} has no preset {preset!r}; its presets: {there}.{near}")
-    return method(**{**(method.presets[preset] if preset is not None else {}), **(params or {})})
+    chosen: dict[str, Any] = {}
+    for part in [] if preset is None else preset.split(PRESETS_JOINED):
+        if part not in method.presets:
+            there = ", ".join(method.presets) or "none"
+            near = did_you_mean(part, method.presets)
+            raise ParameterError(f"method {name!r} has no preset {part!r}; its presets: {there}.{near}")
+        chosen |= method.presets[part]
+    return method(**{**chosen, **(params or {})})
 
 
 def find_class(name: str) -> type[TextClusterer]:

@@ -36,6 +36,8 @@ _PAPER_TRAINING = {
     "scale": 1.0,
     "sharpness": None,
     "word_dim": None,
+    "vocabulary_size": None,
+    "instance_epochs": 0,
     "trainable_layers": "all",
     "tolerance": None,
     "guard": False,
@@ -109,10 +111,11 @@ class DECCRL(FineTuned):
         None, "L, the length of h; by default that of the encoder's vectors. Not given in the paper.", optional(width())
     )
     n_topics: int = parameter(5, "T, the number of topics per cluster; 20 for Biomedical in the paper.", width())
-    vocabulary_size: int = parameter(
+    vocabulary_size: int | None = parameter(
         2000,
-        "Maximum number of words to rebuild: the most frequent ones except function words. Not given in the paper.",
-        whole(),
+        "Maximum number of words to rebuild: the most frequent ones except function words. None for all of them, as in "
+        "the paper (10,941 to 21,063 words, table 1).",
+        optional(whole()),
     )
     word_vectors: str = shared.WORD_VECTORS.but(
         meaning="Source of the word vectors ρ, as in shoal.encoder.word_vectors; 'word2vec' in the paper. 'corpus', "
@@ -152,7 +155,10 @@ class DECCRL(FineTuned):
         number(least=0),
     )
     cluster_weight: float = parameter(
-        10.0, "λ_c, the weight of the clustering loss. Not given in the paper.", number(least=0)
+        10.0,
+        "λ_c, the weight of the clustering loss. Not given in the paper. Equation 4 sums two terms per text where SCCL "
+        "has their mean: the balance of SCCL's η is λ_c = 2 / η.",
+        number(least=0),
     )
     reconstruction_weight: float = parameter(
         0.05, "λ_r, the weight of the reconstruction loss. Not given in the paper.", number(least=0)
@@ -164,7 +170,9 @@ class DECCRL(FineTuned):
     augmentation_strength: float = shared.AUGMENTATION_STRENGTH
     augmentation_options: dict[str, dict[str, Any]] | None = shared.AUGMENTATION_OPTIONS
     batch_size: int = TRAINING["batch_size"].but(200, "Texts per batch (M), as in the paper.")
-    instance_epochs: int = parameter(1, "Passes over the corpus before the centres are placed; 0 for none.", whole(0))
+    instance_epochs: int = parameter(
+        1, "Passes over the corpus before the centres are placed; 0 for none, as in the paper.", whole(0)
+    )
     epochs: int = TRAINING["epochs"].but(4, "Passes over the corpus after the centres are placed.")
     learning_rate: float = TRAINING["learning_rate"].but(3e-5, "Learning rate of the encoder and FC_e.")
     head_learning_rate: float = TRAINING["head_learning_rate"].but(

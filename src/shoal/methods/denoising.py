@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.encoder.decoder import VOCABULARIES, SentenceDecoder, corpus_vocabulary
+from shoal.encoder.masked_head import load_masked_head
 from shoal.encoder.tokens import special_tokens
 from shoal.methods import shared_parameters as shared
 from shoal.methods.fine_tuned import FineTuned, Material
@@ -53,10 +54,11 @@ HEAD_LEARNING_RATE = TRAINING["head_learning_rate"].but(
 
 
 def make_decoder(model: FineTuned, material: Material) -> SentenceDecoder:
-    """Build the decoder, with weights tied to those of the encoder."""
+    """Build the decoder: weights tied to the encoder's, and the checkpoint's own language-model head if it has one."""
     params = model.get_params(deep=False)
     used = corpus_vocabulary(material.views.tokens) if params["vocabulary"] == "corpus" else None
-    return SentenceDecoder(model.encoder_, n_layers=params["decoder_layers"], vocabulary=used)
+    head = load_masked_head(params["backbone"])
+    return SentenceDecoder(model.encoder_, n_layers=params["decoder_layers"], vocabulary=used, head=head)
 
 
 def objective_options(model: FineTuned) -> dict[str, Any]:

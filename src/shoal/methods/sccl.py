@@ -39,6 +39,14 @@ PRESETS: dict[str, dict[str, Any]] = {
     # For a CPU: the paper's losses, weights, batches and epochs on the cached lower layers, at a rate that suits fewer
     # steps; unit vectors, as the built-in encoder was trained for.
     "paper-cached": {"batch_size": 400, "epochs": 100, "max_steps": 1000, "tolerance": None, "guard": False},
+    # As ClusterBERT ran its baseline (its appendix 1.2): other rates, and dropout instead of augmented texts.
+    "clusterbert": {
+        **_PAPER_TRAINING,
+        "learning_rate": 1e-5,
+        "head_learning_rate": 1e-3,
+        "max_steps": 1000,
+        "augmentation": "virtual",
+    },
     "biomedical": {"alpha": 10.0},
 }
 # The stages of each objective, and the losses of each stage: contrastive, clustering.

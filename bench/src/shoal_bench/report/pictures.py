@@ -13,6 +13,7 @@ from shoal_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, Album, Draw
 from shoal_bench.report.ranks import Ranking, rank_methods
 from shoal_bench.report.stages import MEASURES, mean_path, measures_of, stage_means, stage_names
 from shoal_bench.report.summary import SuiteSummary, path_through, published_of
+from shoal_bench.results import Record
 from shoal_bench.suite import Row
 
 if TYPE_CHECKING:
@@ -387,11 +388,17 @@ def stages(summary: SuiteSummary) -> list[Drawing]:
 
 
 def places(summary: SuiteSummary) -> list[Drawing]:
-    """Show where texts lie at the start and after each stage, coloured by their true class."""
-    staged = [record for _, _, records in summary.having("stages") for record in records]
-    record = next((record for record in staged if (record.get("extras") or {}).get("places")), None)
-    if record is None:
-        return []
+    """Show where texts lie at the start and after each stage, coloured by their true class; a drawing per row."""
+    drawings: list[Drawing] = []
+    for _, _, records in summary.having("stages"):
+        record = next((record for record in records if (record.get("extras") or {}).get("places")), None)
+        if record is not None:
+            drawings += _places_of(record, f"places-{len(drawings) + 1}" if drawings else "")
+    return drawings
+
+
+def _places_of(record: Record, file: str) -> list[Drawing]:
+    """Show where texts lie through one training."""
     found = record["extras"]["places"]
     classes = np.array(found["classes"])
 
@@ -405,7 +412,7 @@ def places(summary: SuiteSummary) -> list[Drawing]:
     names = [stage["stage"] for stage in record["stages"]]
     after = list(zip(names, found["stages"], strict=True))
     words = {"n": len(classes), **record["cell"]}
-    return in_panels("places", after, draw, lambda stage: stage[0], in_a_line=3, columns=7, words=words)
+    return in_panels("places", after, draw, lambda stage: stage[0], in_a_line=3, columns=7, words=words, file=file)
 
 
 OF_KIND: dict[str, Callable[[SuiteSummary], list[Drawing]]] = {

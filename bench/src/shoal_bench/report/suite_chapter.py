@@ -45,7 +45,7 @@ def suite_chapter(summary: SuiteSummary, pictures: Sequence[str]) -> list[str]:
         blocks.append(inline(f"Tier `{tier.name}`: {tier.summary}."))
     if suite.runnable or any(row.published for row in suite.rows):
         for metric in suite.metrics:
-            blocks += section(3, metric.upper(), score_table(summary, metric))
+            blocks += section(3, metric_name(metric), score_table(summary, metric))
     if suite.kind == "stages":
         blocks += section(3, "After each stage", stage_table(summary))
     if suite.kind == "pairs":
@@ -72,6 +72,18 @@ def _topic_blocks(summary: SuiteSummary) -> list[str]:
         title = f"Topics of {row.name} on {name}, seed {record['cell']['seed']}"
         blocks += section(3, title, table(["cluster", "topic", ""], lines, n_names=3))
     return blocks
+
+
+def metric_name(metric: str) -> str:
+    """Name a metric for people.
+
+    Examples
+    --------
+    >>> metric_name("acc"), metric_name("nmi_geometric")
+    ('ACC', 'NMI, geometric')
+    """
+    name, _, kind = metric.partition("_")
+    return f"{name.upper()}, {kind}" if kind else name.upper()
 
 
 def score_table(summary: SuiteSummary, metric: str) -> str:
@@ -140,7 +152,7 @@ def _beneath_words(summary: SuiteSummary) -> str:
             beneath, n_compared = summary.beneath(row, metric)
             if beneath:
                 by = ", ".join(f"{name} {signed(value)}" for name, value in beneath.items())
-                parts.append(f"{metric.upper()} on {len(beneath)} of {n_compared} ({by})")
+                parts.append(f"{metric_name(metric)} on {len(beneath)} of {n_compared} ({by})")
         if parts:
             why = f" Why: {row.why_behind.strip()}" if row.why_behind else " Why is not known."
             items.append(f"{row.name}: beneath the published {'; '.join(parts)}.{why}")

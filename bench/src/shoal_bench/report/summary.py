@@ -144,8 +144,9 @@ def mean(values: Iterable[float | None]) -> float | None:
 
 
 def published_of(row: Row, data_set: str, metric: str) -> float | None:
-    """Return the figure that the paper gives, if it gives one."""
-    return row.published.get(metric, {}).get(data_set)
+    """Return the figure that the paper gives, if it gives one; a paper has one NMI, however it defines it."""
+    given = row.published.get("nmi" if metric == "nmi_geometric" else metric, {})
+    return given.get(data_set)
 
 
 def backbone_of(record: Record) -> str:

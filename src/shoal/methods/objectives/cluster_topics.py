@@ -47,15 +47,15 @@ class Bags:
     vectors: NDArray[np.float32]
 
     @classmethod
-    def of(cls, texts: Sequence[str], size: int, source: str, dimension: int, seed: int) -> Bags:
+    def of(cls, texts: Sequence[str], size: int | None, source: str, dimension: int, seed: int) -> Bags:
         """Count the ``size`` most frequent words except function words; words without a vector are omitted.
 
         Parameters
         ----------
         texts : sequence of str
             The corpus.
-        size : int
-            Maximum number of words.
+        size : int or None
+            Maximum number of words; None for all.
         source, dimension, seed
             As in :func:`shoal.encoder.word_vectors.word_vectors`.
 
