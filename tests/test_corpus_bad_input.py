@@ -25,7 +25,7 @@ class TestFiles:
             Corpus.read(tmp_path / "nowhere.csv")
 
     def test_folder(self, tmp_path):
-        with pytest.raises(DataError, match="is a folder; pass one file"):
+        with pytest.raises(DataError, match=r"is a folder without \.txt or \.md files"):
             Corpus.read(tmp_path)
 
     def test_no_permission(self, tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 import xlsxwriter
 
+from shoal import Corpus
 from shoal.corpus import read_table, write_table
 from shoal.corpus.xlsx import read_xlsx
 from shoal.errors import DataError
@@ -183,3 +184,40 @@ class TestHarm:
     def test_gzip_of_several_members_is_read_whole(self):
         raw = gzip.compress(b"text\na\n") + gzip.compress(b"b\n") + bytes(512)
         assert read_table(io.BytesIO(raw), format="csv")[0]["text"].to_list() == ["a", "b"]
+
+
+class TestSheets:
+    @pytest.fixture
+    def book(self, tmp_path):
+        """Return the path of a workbook with an empty sheet and two with data."""
+        book = openpyxl.Workbook()
+        book.active.title = "Read me"
+        for month, text in (("May", "rain"), ("June", "sun")):
+            sheet = book.create_sheet(month)
+            for row in (["text"], [text], [f"more {text}"]):
+                sheet.append(row)
+        book.save(tmp_path / "months.xlsx")
+        return tmp_path / "months.xlsx"
+
+    def test_several_with_data_are_listed_and_none_is_taken(self, book):
+        with pytest.raises(DataError, match=r"2 sheets have data: 'May' \(2 rows\), 'June' \(2 rows\); name one"):
+            Corpus.read(book)
+
+    @pytest.mark.parametrize("sheet", ["June", "3"])
+    def test_one_is_chosen_by_name_or_number(self, book, sheet):
+        assert Corpus.read(book, sheet=sheet).texts == ["sun", "more sun"]
+
+    def test_a_wrong_name(self, book):
+        with pytest.raises(DataError, match=r"no sheet 'june '; the sheets are .*Did you mean 'June'\?"):
+            Corpus.read(book, sheet="june ")
+
+    def test_the_only_one_with_data_needs_no_name(self, book):
+        changed = openpyxl.load_workbook(book)
+        del changed["May"]
+        changed.save(book)
+        assert Corpus.read(book).texts == ["sun", "more sun"]
+
+    def test_only_a_workbook_has_sheets(self, tmp_path):
+        (tmp_path / "a.csv").write_text("text\na\n")
+        with pytest.raises(DataError, match="is no workbook and has no sheet 'May'"):
+            Corpus.read(tmp_path / "a.csv", sheet="May")

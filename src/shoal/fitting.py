@@ -50,6 +50,7 @@ class FitJob:
     label: str | None = None
     encoding: str | None = None
     format: str | None = None
+    sheet: str | None = None
     vectors: str | None = None
     pairs: str | None = None
     stages: bool = False
@@ -74,7 +75,13 @@ class FitJob:
     def read(self) -> Corpus:
         """Read the texts."""
         return Corpus.read(
-            self.source, text=self.text, id=self.id, label=self.label, encoding=self.encoding, format=self.format
+            self.source,
+            text=self.text,
+            id=self.id,
+            label=self.label,
+            encoding=self.encoding,
+            format=self.format,
+            sheet=self.sheet,
         ).require_texts()
 
 

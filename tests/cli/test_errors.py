@@ -49,7 +49,7 @@ class TestRefusedInput:
         refused(3, "no such file:", tmp_path / "nowhere.csv", *FAST)
 
     def test_folder(self, refused, tmp_path):
-        refused(3, "is a folder; pass one file in it", tmp_path, *FAST)
+        refused(3, "is a folder without .txt or .md files", tmp_path, *FAST)
 
     def test_wrong_column_names_those_that_exist(self, refused, file):
         message = "no column 'bodi'; the columns are 'ticket', 'body', 'topic'. Did you mean 'body'?"

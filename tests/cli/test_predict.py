@@ -231,3 +231,26 @@ def test_a_run_fitted_on_vectors_sorts_vectors(shoal, tmp_path):
     answer = shoal("predict", str(tmp_path / "run"), str(tmp_path / "texts.txt"), *given, "--json")
     clusters = [row["cluster"] for row in answer.json["predictions"]]
     assert clusters[:3] == [clusters[0]] * 3 != clusters[3:] == [clusters[3]] * 3
+
+
+def test_the_columns_that_the_fit_joined_are_joined_again(shoal, fit, tmp_path):
+    table = made_table().with_columns(pl.col("body").str.head(8).alias("title"))
+    table.write_csv(tmp_path / "joined.csv")
+    _, run = fit(tmp_path / "joined.csv", "--text", "title,body", "--clusters", 3)
+    assert json.loads((run / "run.json").read_text())["data"]["text_column"] == "title,body"
+    found = shoal("predict", run, tmp_path / "joined.csv", "--json").json["predictions"]
+    assert [row["cluster"] for row in found] == assignments(run)["cluster"].to_list()
+    assert shoal("show", run).code == shoal("report", run).code == 0
+    assert shoal("cut", run, "--clusters", 2, "--out", tmp_path / "two").code == 0
+
+
+def test_a_folder_of_texts_is_fitted_and_sorted(shoal, fit, tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for row in made_table().to_dicts():
+        (folder / f"{row['ticket']}.txt").write_text(row["body"])
+    _, run = fit(folder, "--clusters", 3)
+    table = assignments(run)
+    assert table["file"].to_list() == [f"T-{i:03}.txt" for i in range(30)]
+    found = shoal("predict", run, folder, "--json").json["predictions"]
+    assert [row["cluster"] for row in found] == table["cluster"].to_list()

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import typer
 
-from shoal.cli.tables import Encoding, Format, Json, Out, Overwrite, SafeCsv, TextColumn, require_free, write_result
+from shoal.cli.tables import (
+    Encoding,
+    Format,
+    Json,
+    Out,
+    Overwrite,
+    SafeCsv,
+    Sheet,
+    TextColumn,
+    require_free,
+    write_result,
+)
 
 EXAMPLES = """
 Examples:
@@ -27,6 +38,7 @@ def augment(
     backbone: str = typer.Option("builtin", help="The encoder with which `neighbour` compares words."),
     encoding: Encoding = None,
     format: Format = None,
+    sheet: Sheet = None,
     out: Out = None,
     overwrite: Overwrite = False,
     safe_csv: SafeCsv = False,
@@ -46,7 +58,7 @@ def augment(
     from shoal.errors import DataError
 
     require_free(out, overwrite)
-    corpus = Corpus.read(file, text=text, encoding=encoding, format=format).require_texts()
+    corpus = Corpus.read(file, text=text, encoding=encoding, format=format, sheet=sheet).require_texts()
     taken = [name for name in ("left", "right") if name in corpus.frame.columns]
     if taken:
         raise DataError(f"the table already has the column {taken[0]!r}; rename it first.")

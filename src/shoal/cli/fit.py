@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from shoal.cli.completion import Method
-from shoal.cli.tables import Encoding, Format, Json, Overwrite, SafeCsv, TextColumn
+from shoal.cli.tables import Encoding, Format, Json, Overwrite, SafeCsv, Sheet, TextColumn
 
 if TYPE_CHECKING:
     from shoal.fit_result import FitResult
@@ -18,7 +18,11 @@ Examples:
 
     shoal fit tickets.csv --text body
 
-    shoal fit tickets.csv --text body --clusters 20
+    shoal fit tickets.csv --text title,body --clusters 20
+
+    shoal fit answers.xlsx --sheet "May 2024"
+
+    shoal fit notes/
 
     shoal fit tickets.csv --text body --clusters 5-80 --level coarse
 
@@ -36,7 +40,8 @@ Examples:
 
 def fit(
     file: str | None = typer.Argument(
-        None, help="csv, tsv, jsonl, json, parquet, xlsx or txt, also .gz; - for standard input."
+        None,
+        help="csv, tsv, jsonl, json, parquet, xlsx or txt, also .gz; a folder of .txt and .md; - for standard input.",
     ),
     text: TextColumn = None,
     id: str | None = typer.Option(None, help="A column with ids."),
@@ -85,6 +90,7 @@ def fit(
     seed: int | None = typer.Option(None, help="The random seed.  [default: 0]", show_default=False),
     encoding: Encoding = None,
     format: Format = None,
+    sheet: Sheet = None,
     out: Path | None = typer.Option(None, help="The run folder.  [default: runs/FILE-METHOD-N]", show_default=False),
     overwrite: Overwrite = False,
     safe_csv: SafeCsv = False,
@@ -105,7 +111,7 @@ def fit(
     flags |= _given(stages=stages or None, safe_csv=safe_csv or None, date=date, group_by=group_by or None)
     flags |= _given(names_by=names_by, llm_url=llm_url, llm_model=llm_model)
     flags |= _given(report=None if write_report else False, stop_words=stop_words and word_list(stop_words))
-    flags |= _given(reduce=reduce, cluster=cluster, refine=refine)
+    flags |= _given(sheet=sheet, reduce=reduce, cluster=cluster, refine=refine)
     flags |= {"set": parse_assignments(set_)} if set_ else {}
     if resume is not None:
         ignored = [*flags, *_given(config=config, out=out, overwrite=overwrite or None)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from shoal.cli.tables import Encoding, Format, Json, Out, Overwrite, SafeCsv, require_free, write_result
+from shoal.cli.tables import Encoding, Format, Json, Out, Overwrite, SafeCsv, Sheet, require_free, write_result
 
 EXAMPLES = """
 Examples:
@@ -30,6 +30,7 @@ def predict(
     ),
     encoding: Encoding = None,
     format: Format = None,
+    sheet: Sheet = None,
     out: Out = None,
     overwrite: Overwrite = False,
     safe_csv: SafeCsv = False,
@@ -48,7 +49,7 @@ def predict(
     require_free(out, overwrite)
     started = time.perf_counter()
     model = load(run)
-    table, _ = read_table(file, encoding=encoding, format=format)
+    table, _ = read_table(file, encoding=encoding, format=format, sheet=sheet)
     corpus = Corpus.of(table, text=text or _fitted_column(run, table.columns))
     found = model.predict_clustering(corpus, vectors=None if vectors is None else read_vectors(vectors))
     outliers = 0
@@ -79,13 +80,13 @@ def predict(
 
 
 def _fitted_column(run: Path, columns: list[str]) -> str | None:
-    """Return the text column used in the fit, if the new table has a column of that name."""
+    """Return the text columns used in the fit, if the new table has columns of these names."""
     import contextlib
 
     from shoal.errors import RunFolderError
     from shoal.run_folder import RunFolder
 
     with contextlib.suppress(RunFolderError, LookupError, TypeError):  # a model folder outside a run records no column
-        column = RunFolder(run).read_info()["data"]["text_column"]
-        return str(column) if column in columns else None
+        fitted = str(RunFolder(run).read_info()["data"]["text_column"])
+        return fitted if fitted in columns or {name.strip() for name in fitted.split(",")} <= set(columns) else None
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from shoal.cli.tables import Encoding, Json
+from shoal.cli.tables import Encoding, Json, Sheet
 
 EXAMPLES = """
 Examples:
@@ -20,6 +20,7 @@ def score(
     label: str = typer.Option(..., help="The column with the known classes."),
     cluster: str = typer.Option("cluster", help="The column with the clusters; an empty cell means no cluster."),
     encoding: Encoding = None,
+    sheet: Sheet = None,
     json: Json = False,
 ) -> None:
     """Score a clustering against known classes, in percent: ACC, NMI, ARI, purity and more."""
@@ -28,7 +29,7 @@ def score(
     from shoal.corpus import read_table, require_column, strings_of
     from shoal.errors import DataError
 
-    table, _ = read_table(file, encoding=encoding)
+    table, _ = read_table(file, encoding=encoding, sheet=sheet)
     classes, groups = (strings_of(table[require_column(table, name)]).to_list() for name in (label, cluster))
     rows = [i for i, known in enumerate(classes) if known]
     if not rows:

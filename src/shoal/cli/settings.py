@@ -20,6 +20,7 @@ FILE_KEYS: dict[str, tuple[type, ...]] = {
             "label",
             "encoding",
             "format",
+            "sheet",
             "vectors",
             "pairs",
             "method",

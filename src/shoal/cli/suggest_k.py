@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from shoal.cli.tables import Encoding, Format, Json, TextColumn
+from shoal.cli.tables import Encoding, Format, Json, Sheet, TextColumn
 
 EXAMPLES = """
 Examples:
@@ -26,6 +26,7 @@ def suggest_k(
     picture: Path | None = typer.Option(None, help="Draw the evidence: a name that ends with .svg, .png or .pdf."),
     encoding: Encoding = None,
     format: Format = None,
+    sheet: Sheet = None,
     json: Json = False,
 ) -> None:
     """Suggest two or three numbers of clusters, with what each would join or divide; nothing is trained."""
@@ -34,7 +35,7 @@ def suggest_k(
     from shoal.methods.suggesting import suggest_n_clusters
     from shoal.report.granularity_picture import save_curve
 
-    corpus = Corpus.read(file, text=text, encoding=encoding, format=format).require_texts()
+    corpus = Corpus.read(file, text=text, encoding=encoding, format=format, sheet=sheet).require_texts()
     found = suggest_n_clusters(corpus, clusters, backbone)
     if picture is not None:
         save_curve(found.choice.as_dict(), picture)

@@ -12,7 +12,13 @@ from shoal.errors import DataError
 if TYPE_CHECKING:
     import polars as pl
 
-TextColumn = Annotated[str | None, typer.Option("--text", help="The column with the texts; needed if several fit.")]
+TextColumn = Annotated[
+    str | None,
+    typer.Option("--text", help="The column with the texts, needed if several fit; title,body joins two."),
+]
+Sheet = Annotated[
+    str | None, typer.Option("--sheet", help="A workbook's sheet, by name or number; needed if several have data.")
+]
 Encoding = Annotated[str | None, typer.Option("--encoding", help="The file's encoding; detected by default.")]
 Format = Annotated[str | None, typer.Option("--format", help="The file's format; by default from its name or content.")]
 Out = Annotated[

@@ -174,10 +174,42 @@ def require_column(frame: pl.DataFrame, name: str) -> str:
     raise DataError(f"no column {name!r}; the columns are {_listed(frame.columns)}.{hint}")
 
 
+def columns_of(frame: pl.DataFrame, names: str) -> list[str]:
+    """Return the columns that are named: one, or several with commas between them.
+
+    Examples
+    --------
+    >>> columns_of(pl.DataFrame({"title": ["a"], "body": ["b"]}), "title, body")
+    ['title', 'body']
+    """
+    if names in frame.columns or "," not in names:
+        return [require_column(frame, names)]
+    return [require_column(frame, name.strip()) for name in names.split(",")]
+
+
+def texts_of(frame: pl.DataFrame, names: str) -> pl.Series:
+    r"""Return the texts of one column, or of several joined by line ends; null where all of them are missing.
+
+    Examples
+    --------
+    >>> texts_of(pl.DataFrame({"title": ["late", None], "body": ["where is it?", "broken"]}), "title,body").to_list()
+    ['late\nwhere is it?', 'broken']
+    """
+    parts = [strings_of(frame[name]) for name in columns_of(frame, names)]
+    if len(parts) == 1:
+        return parts[0]
+    rows = (
+        [part for part in row if part is not None and part.strip()]
+        for row in zip(*(part.to_list() for part in parts), strict=True)
+    )
+    return pl.Series(names, ["\n".join(row) or None for row in rows], dtype=pl.String)
+
+
 def choose_text_column(frame: pl.DataFrame, text: str | None, others: Sequence[str]) -> tuple[str, str]:
     """Return the text column and how it was chosen: given, the only candidate, or by name."""
     if text is not None:
-        return require_column(frame, text), "given"
+        columns_of(frame, text)
+        return text, "given"
     if frame.width == 1:
         return frame.columns[0], "only column"
     strings = [name for name in frame.select(pl.col(pl.String)).columns if name not in others]
@@ -190,7 +222,10 @@ def choose_text_column(frame: pl.DataFrame, text: str | None, others: Sequence[s
     if len(named) == 1:
         return named[0], "by name"
     found = f"{len(prose)} columns may hold the texts" if prose else "no column holds strings"
-    raise DataError(f"{found}: {_listed(prose or frame.columns)}; name one with --text COLUMN (text='COLUMN').")
+    raise DataError(
+        f"{found}: {_listed(prose or frame.columns)}; name one with --text COLUMN (text='COLUMN'), "
+        "or several to join: --text TITLE,BODY."
+    )
 
 
 def _may_be_prose(series: pl.Series) -> bool:

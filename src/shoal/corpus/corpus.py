@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,10 +15,12 @@ import polars as pl
 
 from shoal.corpus.columns import (
     choose_text_column,
+    columns_of,
     frame_of_columns,
     frame_of_items,
     require_column,
     strings_of,
+    texts_of,
     unique_names,
     without_nesting,
 )
@@ -40,7 +42,7 @@ class Corpus:
     frame : polars.DataFrame
         The input, rows and columns as they were read.
     text_column : str
-        The column that holds the texts.
+        The column that holds the texts, or several with commas between them, whose texts are joined.
     id_column, label_column : str, optional
         The columns that hold ids and labels. Labels are only ever used for scoring.
     notes : mapping, optional
@@ -67,13 +69,14 @@ class Corpus:
         cls,
         source: str | Path | BinaryIO,
         *,
-        text: str | None = None,
+        text: str | Sequence[str] | None = None,
         id: str | None = None,
         label: str | None = None,
         encoding: str | None = None,
         format: str | None = None,
+        sheet: str | None = None,
     ) -> Corpus:
-        r"""Read a corpus from a file, a stream or the standard input (``-``).
+        r"""Read a corpus from a file, a folder of texts, a stream or the standard input (``-``).
 
         The formats, and what happens to broken input, are described at `read_table`. Without ``text`` the
         text column is the only column, or the only column of strings, or the only one of these that is not
@@ -85,9 +88,11 @@ class Corpus:
         source : str, Path or binary file
             A path, ``-`` or an open stream.
         text, id, label : str, optional
-            Names of columns.
+            Names of columns. Several text columns, ``"title,body"`` or a list, are joined by line ends.
         encoding, format : str, optional
             Force an encoding or a format.
+        sheet : str, optional
+            The name or number of a workbook's sheet; needed if several have data.
 
         Returns
         -------
@@ -105,11 +110,20 @@ class Corpus:
         >>> Corpus.read(io.BytesIO(b"id,body\n1,late parcel\n2,wrong size\n"), id="id").texts
         ['late parcel', 'wrong size']
         """
-        frame, notes = read_table(source, encoding=encoding, format=format)
+        frame, notes = read_table(source, encoding=encoding, format=format, sheet=sheet)
+        if "files" in notes:  # a folder: the name of each file is its id
+            text, id = text or "text", id or "file"
         return cls._of_frame(frame, notes, text, id, label)
 
     @classmethod
-    def of(cls, data: Any, *, text: str | None = None, id: str | None = None, label: str | None = None) -> Corpus:
+    def of(
+        cls,
+        data: Any,
+        *,
+        text: str | Sequence[str] | None = None,
+        id: str | None = None,
+        label: str | None = None,
+    ) -> Corpus:
         """Make a corpus from objects in memory.
 
         Parameters
@@ -119,7 +133,8 @@ class Corpus:
             DataFrame of pandas or polars, any Arrow object (Table, Array, ChunkedArray), a ``datasets.Dataset``, or
             a Corpus, which is returned unchanged.
         text, id, label : str, optional
-            Names of columns, as for `read`. A column without a name is called ``text``.
+            Names of columns, as for `read`: ``text=["title", "body"]`` joins two. A column without a name is called
+            ``text``.
 
         Returns
         -------
@@ -145,17 +160,24 @@ class Corpus:
 
     @classmethod
     def _of_frame(
-        cls, frame: pl.DataFrame, notes: dict[str, Any], text: str | None, id: str | None, label: str | None
+        cls,
+        frame: pl.DataFrame,
+        notes: dict[str, Any],
+        text: str | Sequence[str] | None,
+        id: str | None,
+        label: str | None,
     ) -> Corpus:
         """Choose the columns and count empty, missing, non-string and duplicate texts."""
+        text = text if text is None or isinstance(text, str) else ",".join(text)
         others = [require_column(frame, name) for name in (id, label) if name is not None]
         column, chosen = choose_text_column(frame, text, others)
         converted = notes.pop("mixed", {}).get(column, 0)
         counted: dict[str, Any] = {}
         corpus = cls(frame, column, id, label, counted)
-        cells, present = frame[column], [text for text in corpus.texts if text]
-        missing = strings_of(cells).null_count()
-        strings = cells.dtype in (pl.String, pl.Categorical, pl.Enum)
+        present = [text for text in corpus.texts if text]
+        missing = texts_of(frame, column).null_count()
+        kinds = [frame[name].dtype for name in columns_of(frame, column)]
+        strings = all(kind in (pl.String, pl.Categorical, pl.Enum) for kind in kinds)
         counts = {
             "empty": len(frame) - len(present),
             "missing": missing,
@@ -172,7 +194,7 @@ class Corpus:
     @cached_property
     def texts(self) -> list[str]:
         """One text per row, without NUL characters; ``""`` where there is only white space."""
-        cells = strings_of(self.frame[self.text_column]).fill_null("").str.replace_all("\0", "", literal=True)
+        cells = texts_of(self.frame, self.text_column).fill_null("").str.replace_all("\0", "", literal=True)
         return [text if text.strip() else "" for text in cells.to_list()]
 
     @cached_property

@@ -21,6 +21,7 @@ import polars as pl
 from shoal.corpus.columns import frame_of_columns, frame_of_items, frame_of_named_rows, unique_names
 from shoal.corpus.delimited import Table, lines_of, looks_like_csv, read_delimited
 from shoal.corpus.encodings import decode
+from shoal.corpus.folders import read_folder
 from shoal.corpus.unpacking import unzipped
 from shoal.corpus.xlsx import read_xlsx
 from shoal.errors import DataError, ParameterError
@@ -38,7 +39,7 @@ FORMATS = {
 
 
 def read_table(
-    source: str | Path | BinaryIO, encoding: str | None = None, format: str | None = None
+    source: str | Path | BinaryIO, encoding: str | None = None, format: str | None = None, sheet: str | None = None
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     r"""Read any table, every row in its place.
 
@@ -61,9 +62,11 @@ def read_table(
       columns are the union of the keys; nested values become their JSON text. Columns that are objects themselves, as
       pandas writes them, are joined by their keys; keys other than 0, 1, 2, … become the column ``index``. A key that
       an object has twice is numbered, not lost.
-    - xlsx: the first sheet, every cell as a string with all its digits, dates in ISO format; a formula that was never
-      computed is its own text; empty rows at the end are not rows.
+    - xlsx: the sheet that is named, or the only one with data; every cell as a string with all its digits, dates in ISO
+      format; a formula that was never computed is its own text; empty rows at the end are not rows.
     - txt: one text per line, column ``text``; blank lines are rows.
+    - a folder: one text per ``.txt`` or ``.md`` file in it or below, in the column ``text``; its path in the folder is
+      in the column ``file``. Other files are left out.
 
     A line ends with a line feed, a carriage return, or both, whatever the others end with. Without ``encoding``, bytes
     are what a byte order mark says, or UTF-16 or UTF-32 without one, or UTF-8. If they have fewer valid UTF-8 sequences
@@ -79,6 +82,8 @@ def read_table(
         Forces an encoding.
     format : str, optional
         Forces a format: csv, tsv, jsonl, json, parquet, xlsx or txt.
+    sheet : str, optional
+        The name, or the number from 1, of a workbook's sheet.
 
     Returns
     -------
@@ -87,7 +92,7 @@ def read_table(
     notes : dict
         What reading found and changed, if anything: ``encoding``, ``encoding_guessed``, ``replaced_characters``,
         ``quoting``, ``stray_quotes``, ``short_rows``, ``joined_rows``, ``blank_lines``, ``mixed`` (cells
-        turned into strings, by column).
+        turned into strings, by column), ``files`` (of a folder).
 
     Raises
     ------
@@ -101,12 +106,16 @@ def read_table(
     >>> frame.rows(), notes
     ([('007', 'hello'), ('008', None)], {'encoding': 'utf-8', 'short_rows': 1})
     """
+    if _is_path(source) and Path(str(source)).expanduser().is_dir():
+        return read_folder(Path(str(source)).expanduser(), encoding)
     name, raw = _read_bytes(source)
     kind = _format_of(name, raw, format, guess=not _is_path(source))
+    if sheet is not None and kind != "xlsx":
+        raise DataError(f"{name} is no workbook and has no sheet {sheet!r}; omit --sheet (sheet=).")
     notes: dict[str, Any] = {}
     try:
-        if kind in _BINARY_READERS:
-            frame = _BINARY_READERS[kind](raw)
+        if kind in ("xlsx", "parquet"):
+            frame = read_xlsx(raw, sheet) if kind == "xlsx" else _read_parquet(raw)
         else:
             text, notes = decode(raw, encoding)
             if not text.strip():
@@ -158,8 +167,6 @@ def _file_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError as error:
         raise DataError(f"no such file: {path}; check the path (looked in {Path.cwd()}).") from error
-    except IsADirectoryError as error:
-        raise DataError(f"{path} is a folder; pass one file in it.") from error
     except PermissionError as error:
         raise DataError(f"no permission to read {path}; change its permissions or copy it.") from error
     except (OSError, ValueError) as error:
@@ -278,10 +285,6 @@ def _first_line(error: BaseException) -> str:
     return str(error).partition("\n")[0]
 
 
-_BINARY_READERS: dict[str | None, Callable[[bytes], pl.DataFrame]] = {
-    "parquet": _read_parquet,
-    "xlsx": read_xlsx,
-}
 _TEXT_READERS: dict[str, Callable[[str], Table]] = {
     "csv": read_delimited,
     "tsv": functools.partial(read_delimited, separator="\t"),

@@ -1,4 +1,4 @@
-"""The first sheet of an xlsx file, every cell as a string with all its digits, in memory for the filled cells only."""
+"""A sheet of an xlsx file, every cell as a string with all its digits, in memory for the filled cells only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import polars as pl
 
 from shoal.corpus.columns import unique_names, without_surrogates
 from shoal.corpus.unpacking import read_part
-from shoal.errors import DataError
+from shoal.errors import DataError, did_you_mean
 
 # A larger sheet may not be almost empty: one stray cell in the last corner would ask for half a terabyte.
 _CELLS_UNCHECKED = 10_000_000
@@ -33,19 +33,27 @@ _LAST_ROW, _LAST_COLUMN = 1_048_576, 16_384
 Cells = dict[tuple[int, int], str]
 
 
-def read_xlsx(raw: bytes) -> pl.DataFrame:
-    """Read the first sheet, without the empty rows at its end.
+def read_xlsx(raw: bytes, sheet: str | None = None) -> pl.DataFrame:
+    """Read a sheet, without the empty rows at its end.
 
     Numbers keep the digits that the file has; dates and times are in ISO format.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file.
+    sheet : str, optional
+        The name of the sheet, or its number from 1; by default the only one with data.
 
     Raises
     ------
     DataError
-        If it is not an xlsx file, or one cell far away makes the sheet much larger than its content.
+        If it is not an xlsx file, there is no such sheet, several have data and none is named, or one cell far away
+        makes the sheet much larger than its content.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as book:
-            return _frame(_Book(book).cells())
+            return _frame(_Book(book).cells(sheet))
     except DataError:
         raise
     except (zipfile.BadZipFile, expat.ExpatError, zlib.error, OSError, EOFError, LookupError, ValueError) as error:
@@ -75,8 +83,23 @@ def _frame(cells: Cells) -> pl.DataFrame:
     return pl.DataFrame([pl.Series(name, column, dtype=pl.String) for name, column in zip(names, columns, strict=True)])
 
 
+def _n_rows(cells: Cells) -> int:
+    """Return the number of rows below the header."""
+    return len({row for row, _ in cells}) - 1
+
+
+def _named(sheet: str, names: list[str]) -> str:
+    """Return the name of the sheet that is meant: by its name, or else by its number from 1."""
+    if sheet in names:
+        return sheet
+    if sheet.isdecimal() and 1 <= int(sheet) <= len(names):
+        return names[int(sheet) - 1]
+    listed = ", ".join(map(repr, names))
+    raise DataError(f"there is no sheet {sheet!r}; the sheets are {listed}.{did_you_mean(sheet, names)}")
+
+
 class _Book:
-    """A workbook: where its first sheet is, and what its cells refer to."""
+    """A workbook: where its sheets are, and what their cells refer to."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
@@ -84,22 +107,33 @@ class _Book:
         self._styles: list[str | None] = []
         self._epoch = datetime(1899, 12, 30)
 
-    def cells(self) -> Cells:
-        """Return the filled cells of the first sheet."""
-        sheet = self._first_sheet()
+    def cells(self, sheet: str | None) -> Cells:
+        """Return the filled cells of the sheet that is named, or of the only one with data."""
+        paths = self._sheets()
         self._read_strings()
         self._read_styles()
-        return _Sheet(self._strings, self._value).read(self._chunks(sheet))
+        if sheet is not None:
+            return self._read(paths[_named(sheet, list(paths))])
+        filled = {name: cells for name, path in paths.items() if (cells := self._read(path))}
+        if len(filled) > 1:
+            listed = ", ".join(f"{name!r} ({_n_rows(cells)} rows)" for name, cells in filled.items())
+            raise DataError(f"{len(filled)} sheets have data: {listed}; name one with --sheet NAME (sheet='NAME').")
+        return next(iter(filled.values()), {})
 
-    def _first_sheet(self) -> str:
-        """Return the path of the first sheet."""
-        sheets: list[str] = []
+    def _read(self, path: str) -> Cells:
+        """Return the filled cells of a sheet."""
+        return _Sheet(self._strings, self._value).read(self._chunks(path))
+
+    def _sheets(self) -> dict[str, str]:
+        """Return the path of each sheet by its name; a sheet that is only a chart has no cells and is left out."""
+        sheets: dict[str, str] = {}
 
         def start(name: str, attributes: dict[str, str]) -> None:
             if name == "workbookPr" and attributes.get("date1904") in ("1", "true"):
                 self._epoch = datetime(1904, 1, 1)
             if name == "sheet":
-                sheets.extend(value for key, value in attributes.items() if key.rpartition(":")[2] == "id")
+                named = attributes.get("name", f"sheet {len(sheets) + 1}")
+                sheets[named] = next(value for key, value in attributes.items() if key.rpartition(":")[2] == "id")
 
         _parse(self._chunks("xl/workbook.xml"), start)
         targets: dict[str, str] = {}
@@ -109,9 +143,13 @@ class _Book:
                 targets[attributes["Id"]] = attributes["Target"]
 
         _parse(self._chunks("xl/_rels/workbook.xml.rels"), relation)
-        if not sheets:
+        paths = {
+            name: posixpath.normpath(posixpath.join("/xl", targets[key])).lstrip("/") for name, key in sheets.items()
+        }
+        tables = {name: path for name, path in paths.items() if "chartsheets/" not in path}
+        if not tables:
             raise DataError("a workbook without a sheet; pass one with texts.")
-        return posixpath.normpath(posixpath.join("/xl", targets[sheets[0]])).lstrip("/")
+        return tables
 
     def _read_strings(self) -> None:
         """Read the strings that cells share; phonetic hints are not part of them."""

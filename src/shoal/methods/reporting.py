@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal._version import __version__
 from shoal.clustering import NO_CLUSTER
-from shoal.corpus import strings_of
+from shoal.corpus import texts_of
 from shoal.errors import RunFolderError
 from shoal.methods.base import TextClusterer
 from shoal.methods.persistence import load
@@ -74,7 +74,7 @@ def place_texts(folder: RunFolder, **options: Any) -> None:
     if folder.map.is_file() and not options:
         return
     column = column_in_run(folder.read_info()["data"]["text_column"])
-    texts = strings_of(pl.read_parquet(folder.assignments, columns=[column])[column]).fill_null("")
+    texts = texts_of(pl.read_parquet(folder.assignments), column).fill_null("")
     places = place(load(folder.path).transform(texts.to_list()), **options)
     places[(texts.str.strip_chars() == "").to_numpy()] = np.nan
     write_places(folder, places)

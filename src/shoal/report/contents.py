@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.clustering import NO_CLUSTER, Cluster, Clustering
-from shoal.corpus import RESERVED, require_column, strings_of
+from shoal.corpus import RESERVED, require_column, strings_of, texts_of
 from shoal.errors import DataError, RunFolderError
 from shoal.report.places import Places
 from shoal.run_folder import RunFolder
@@ -132,7 +132,7 @@ class Contents:
         return cls(
             info=info,
             clusters=clusters,
-            texts=strings_of(table[column_in_run(data["text_column"])]).fill_null("").to_list(),
+            texts=texts_of(table, column_in_run(data["text_column"])).fill_null("").to_list(),
             places=read_places(folder, len(table)),
             classes=None if label is None else _cells(table, label),
             dates=None if date is None else dates_of(table[require_column(table, column_in_run(date))]),
@@ -212,8 +212,14 @@ def _cells(table: pl.DataFrame, name: str) -> list[str | None]:
 
 
 def column_in_run(name: str) -> str:
-    """Return what a column of the input is called in the run, which needs some names for itself."""
-    return f"input_{name}" if name in RESERVED else name
+    """Return what a column of the input, or several with commas, is called in the run, which needs some names itself.
+
+    Examples
+    --------
+    >>> column_in_run("title"), column_in_run("title,cluster")
+    ('title', 'title,input_cluster')
+    """
+    return ",".join(f"input_{each.strip()}" if each.strip() in RESERVED else each for each in name.split(","))
 
 
 def _json_of(file: Path) -> Any:
