@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shoal_bench.report.remarks import remarks_on
+from shoal_bench.report.suite_chapter import score_table
 from shoal_bench.report.summary import summarise
 
 
@@ -38,3 +39,29 @@ def test_the_coherence_of_topics_is_told(made_suite, made_records):
     assert line.startswith("Gamma on tweet")
     assert "-0.100 for all topics, nan for those that are not general, 0.250" in line
     assert line.endswith("-0.200 for class-based TF-IDF.")
+
+
+def test_a_row_that_cannot_run_here_has_the_command_that_runs_it_elsewhere(made_suite, made_records):
+    missing = [
+        {**record, "status": "unavailable", "reason": "'roberta-base' cannot be loaded."}
+        if record["cell"]["method"] == "kmeans"
+        else record
+        for record in made_records
+    ]
+    lines = remarks_on(summarise(made_suite, {record["key"]: record for record in missing}))
+    (line,) = [line for line in lines if line.startswith("Beta, unavailable: 'roberta-base' cannot be loaded (")]
+    assert f"`shoal-bench --suite {made_suite.name} --tier " in line
+    assert line.endswith("--row Beta`.")
+
+
+def test_figures_of_a_start_are_marked_as_such(made_suite, made_records):
+    stage = {"stage": "joint", "start": {"gain": 0.0}, "kept_step": 0, "rolled_back": True}
+    outcome = {"rolled_back": True, "reason": "made up", "stages": [stage]}
+    undone = [
+        {**record, "outcome": outcome} if record["cell"]["method"] == "sccl" else record for record in made_records
+    ]
+    summary = summarise(made_suite, {record["key"]: record for record in undone})
+    assert [line for line in remarks_on(summary) if line.startswith("Gamma: (start) marks")]
+    assert "(start)" in score_table(summary, "acc")
+    untouched = summarise(made_suite, {record["key"]: record for record in made_records})
+    assert "(start)" not in score_table(untouched, "acc")

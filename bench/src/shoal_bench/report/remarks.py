@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable, Iterator
 
 from shoal_bench.cell import Cell
 from shoal_bench.report.summary import Measured, SuiteSummary, mean
-from shoal_bench.results import Record
+from shoal_bench.results import UNAVAILABLE, Record
 
 UNTRAINED = "(start)"
 
@@ -103,7 +104,8 @@ def _coherence_lines(summary: SuiteSummary) -> Iterator[str]:
 
 
 def _trouble_lines(summary: SuiteSummary) -> list[str]:
-    """Give the reasons of what failed or was unavailable."""
+    """Give the reasons of what failed or was unavailable, and the command that runs it where it is not."""
+    asked = f"shoal-bench --suite {summary.suite.name} --tier {summary.tier.name}"
     places: dict[tuple[str, str, str], dict[str, None]] = {}
     for row in summary.suite.rows:
         for name in summary.data_sets:
@@ -111,5 +113,6 @@ def _trouble_lines(summary: SuiteSummary) -> list[str]:
                 places.setdefault((row.name, record["status"], record["reason"]), {})[name] = None
     return [
         f"{row}, {status}: {reason.rstrip('.')} ({', '.join(names)})."
+        + (f" Where it is there: `{asked} --row {shlex.quote(row)}`." if status == UNAVAILABLE else "")
         for (row, status, reason), names in places.items()
     ]
