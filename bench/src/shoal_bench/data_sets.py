@@ -14,8 +14,10 @@ import io
 import os
 import tomllib
 import zlib
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +107,30 @@ class LabelledTexts:
     def _rows(self, rows: NDArray[np.int64]) -> LabelledTexts:
         """Return some of the texts."""
         return LabelledTexts([self.texts[i] for i in rows], [self.labels[i] for i in rows], self.sha256)
+
+
+class Statistics(NamedTuple):
+    """What texts are like: distinct words, texts, words per text, classes, largest class by smallest."""
+
+    vocabulary: int
+    n_texts: int
+    words: float
+    n_classes: int
+    ratio: float
+
+
+def statistics_of(data: LabelledTexts) -> Statistics:
+    """Return what SCCL's table 2 shows of a data set.
+
+    Examples
+    --------
+    >>> statistics_of(LabelledTexts(["red fish", "Red sea", "a"], ["x", "x", "y"], ""))
+    Statistics(vocabulary=4, n_texts=3, words=1.6666666666666667, n_classes=2, ratio=2.0)
+    """
+    words = [word for text in data.texts for word in text.lower().split()]
+    sizes = Counter(data.labels).values()
+    n_texts = len(data.texts)
+    return Statistics(len(set(words)), n_texts, len(words) / n_texts, len(sizes), max(sizes) / min(sizes))
 
 
 def data_folder() -> Path:
