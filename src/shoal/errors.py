@@ -59,12 +59,14 @@ class MissingExtraError(ShoalError, ImportError):
         What was requested, in the user's terms.
     extra : str
         The extra that installs it.
+    otherwise : str
+        What else the user can do.
     """
 
     exit_code = 5
 
-    def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(f"{feature} needs an optional package; run: pip install 'shoal[{extra}]'")
+    def __init__(self, feature: str, extra: str, otherwise: str = "") -> None:
+        super().__init__(f"{feature} needs an optional package; run: pip install 'shoal[{extra}]'{otherwise}")
 
 
 class ModelError(ShoalError, RuntimeError):

@@ -68,13 +68,21 @@ class FitResult:
         remarks = self._remarks_on_clusters()
         if how := WHY_COLUMN.get(self.notes.get("text_column_chosen", "")):
             remarks.append(f"The texts are in the column {self.notes['text_column']!r}, {how}; --text takes another.")
+        if self.notes.get("read_as"):
+            remarks.append(self.notes["read_as"])
+        if self.notes.get("long_texts") == "chunk":
+            remarks.append("Texts longer than the encoder reads at once were read in chunks.")
         if self.dropped:
             what = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in self.dropped.items())
             remarks.append(f"Without a cluster: {what} (their rows are in the output).")
         if self.truncated:
+            more = (
+                "--set long_texts=chunk reads them in full"
+                if self.notes.get("long_texts")
+                else "a method that trains its encoder reads no chunks; --set max_length=N reads more"
+            )
             remarks.append(
-                f"{self.truncated} texts are longer than the encoder reads; only their beginnings were used "
-                "(--set long_texts=chunk reads them in full)."
+                f"{self.truncated} texts are longer than the encoder reads; only their beginnings were used ({more})."
             )
         if self.notes.get("encoding_guessed"):
             remarks.append(

@@ -270,6 +270,9 @@ def result_of(
         notes={
             **corpus.notes,
             "text_column": corpus.text_column,
+            "reading": model.reading_.as_dict(),
+            **({"read_as": model.reading_.sentence} if model.reading_.sentence else {}),
+            "long_texts": getattr(getattr(model, "representation_", None), "long_texts", None),
             **({"cut_from": model.uncut_.n_clusters_} if model.uncut_ else {}),
         },
         scores=found,

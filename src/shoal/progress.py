@@ -22,6 +22,17 @@ _drawing = threading.Lock()
 _shown: set[progress] = set()  # the one bar on the screen, if any
 
 
+def announce(sentence: str) -> None:
+    """Say something on standard error before work begins, under the same conditions as a progress line."""
+    if os.environ.get("SHOAL_QUIET"):
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if console.is_terminal or console.is_jupyter:
+        console.print(sentence, markup=False, highlight=False)
+
+
 class progress:
     """Show the progress of some work on standard error.
 

@@ -124,7 +124,7 @@ class TestRefusedParameters:
             (["--level", "finest"], "--level finest is unknown; pass one of coarse, medium, fine"),
             (["--set", "n_components=x"], "n_components='x' but it must be a whole number >= 1"),
             (["--set", "pooling=max"], "pooling='max' is unknown; pass one of mean, cls"),
-            (["--set", "long_texts=cut"], "long_texts='cut' is unknown; pass one of truncate, chunk"),
+            (["--set", "long_texts=cut"], "long_texts='cut' is unknown; pass one of auto, truncate, chunk"),
             (["--set", "cache=yes"], "cache='yes' is unknown; pass one of True, False"),
             (["--set", "sif_a=0"], "sif_a=0 but it must be a number > 0"),
             (

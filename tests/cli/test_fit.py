@@ -223,7 +223,7 @@ class TestOutput:
         (tmp_path / "texts.txt").write_text("\n".join([f"short {i}" for i in range(8)] + ["long " * 200] * 2))
         answer = shoal(
             *("fit", tmp_path / "texts.txt", "--backbone", backbone, "--clusters", 2, "--set", "max_length=16"),
-            *("--out", tmp_path / "run", "--json"),
+            *("--set", "long_texts=truncate", "--out", tmp_path / "run", "--json"),
         )
         assert answer.code == 0, answer.err
         assert (answer.json["method"], answer.json["truncated"]) == ("shoal", 2)

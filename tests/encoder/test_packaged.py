@@ -57,7 +57,7 @@ def test_wordllama_gives_a_text_without_tokens_the_zero_vector(loaded):
 @pytest.mark.parametrize("name", sorted(PACKAGED))
 def test_a_missing_package_names_its_extra(name, monkeypatch):
     monkeypatch.setattr(packaged, "find_spec", lambda package: None)
-    message = rf"representation='{name}' needs an optional package; run: pip install 'shoal\[{PACKAGED[name].extra}\]'"
+    message = rf"the encoder '{name}' needs an optional package; run: pip install 'shoal\[{PACKAGED[name].extra}\]'"
     with pytest.raises(MissingExtraError, match=message):
         PACKAGED[name]()
 

@@ -132,7 +132,7 @@ def test_window_of_other_families(kin, family, window):
     ("options", "message"),
     [
         ({"pooling": "max"}, "pooling='max' is unknown; pass one of mean, cls"),
-        ({"long_texts": "drop"}, "long_texts='drop' is unknown; pass one of truncate, chunk"),
+        ({"long_texts": "drop"}, "long_texts='drop' is unknown; pass one of auto, truncate, chunk"),
         ({"max_length": 3}, "max_length=3 but this backbone reads 4 to 128 tokens"),
     ],
 )

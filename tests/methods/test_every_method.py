@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 import shoal
 from shoal import METHODS
 from shoal.errors import DataError, ParameterError
-from shoal.methods import granularity
+from shoal.methods import reading
 from shoal.methods.inputs import rows_of
 from shoal.training import Callback
 from tiny_backbone import tiny_backbone
@@ -132,7 +132,7 @@ def test_cut_after_the_fit_it_predicts_saves_and_loads(fitted, number, overlaps,
 
 def test_it_finds_the_number_of_clusters(build, monkeypatch, tmp_path):
     any_encoder = tiny_backbone(tmp_path / "encoder")
-    monkeypatch.setitem(granularity.ENCODING, "backbone", any_encoder)  # for a method that has none of its own
+    monkeypatch.setattr(reading, "BUILTIN", any_encoder)  # for a method that has none of its own
     model = build(n_clusters="auto").fit(TEXTS)
     assert 2 <= model.n_clusters_ == len(model.clusters_) <= 10
     assert model.n_clusters_choice_.curve

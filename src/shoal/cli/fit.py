@@ -58,7 +58,12 @@ def fit(
     ),
     set_: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable."),
     config: Path | None = typer.Option(None, help="A TOML file with the same names as keys, parameters under [set]."),
-    backbone: str | None = typer.Option(None, help="A transformer: builtin, a folder, or a hub name."),
+    backbone: str | None = typer.Option(
+        None, help="The encoder: auto (by language), builtin, multilingual, use, e5, static, a folder, or a hub name."
+    ),
+    keep_language: bool = typer.Option(
+        False, "--keep-language", help="Let texts of several languages be grouped by language too."
+    ),
     reduce: str | None = typer.Option(None, help="A reducer before the final clusters of any method: pca or umap."),
     cluster: str | None = typer.Option(
         None, help="What makes the final clusters of any method's vectors: kmeans, idec, hac-sd, …, instead of its own."
@@ -111,7 +116,7 @@ def fit(
     flags |= _given(stages=stages or None, safe_csv=safe_csv or None, date=date, group_by=group_by or None)
     flags |= _given(names_by=names_by, llm_url=llm_url, llm_model=llm_model)
     flags |= _given(report=None if write_report else False, stop_words=stop_words and word_list(stop_words))
-    flags |= _given(sheet=sheet, reduce=reduce, cluster=cluster, refine=refine)
+    flags |= _given(keep_language=keep_language or None, sheet=sheet, reduce=reduce, cluster=cluster, refine=refine)
     flags |= {"set": parse_assignments(set_)} if set_ else {}
     if resume is not None:
         ignored = [*flags, *_given(config=config, out=out, overwrite=overwrite or None)]

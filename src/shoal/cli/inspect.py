@@ -80,16 +80,19 @@ def inspect(
 
 def _use_backbone(model: TextClusterer, given: str | None) -> None:
     """Take the untrained encoder from where the user says; a run may come from someone else and is not asked."""
+    from dataclasses import replace
+
     from shoal.encoder.backbone import BUILTIN
+    from shoal.encoder.packaged import BACKBONES
     from shoal.errors import ParameterError
     from shoal.methods.auto_encoded import AutoEncoded
     from shoal.methods.base import TextClusterer
 
     inside = isinstance(model, AutoEncoded) or type(model).before_and_after is TextClusterer.before_and_after
-    named = getattr(model, "backbone", BUILTIN)
+    named = model.reading_.backbone
     if given is not None:
-        model.set_params(backbone=given)
-    elif named != BUILTIN and not inside:
+        model.reading_ = replace(model.reading_, backbone=given)
+    elif named not in (BUILTIN, *BACKBONES) and not inside:
         raise ParameterError(
             f"this run was trained from backbone={named!r}, and opening a run loads nothing from elsewhere; if you "
             "trust that backbone, name it with --backbone."

@@ -40,7 +40,7 @@ FILE_KEYS: dict[str, tuple[type, ...]] = {
     "clusters": (int, str),
     "seed": (int,),
     **dict.fromkeys(("group_by", "stop_words"), (list,)),
-    "report": (bool,),
+    **dict.fromkeys(("report", "keep_language"), (bool,)),
     "set": (dict,),
 }
 _KINDS: dict[type, str] = {
@@ -53,6 +53,7 @@ _KINDS: dict[type, str] = {
 _PARAMETERS = {
     "clusters": "n_clusters",
     "backbone": "backbone",
+    "keep_language": "keep_language",
     "seed": "random_state",
     "reduce": "reducer",
     "cluster": "clusterer",

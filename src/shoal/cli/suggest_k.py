@@ -22,7 +22,9 @@ def suggest_k(
     file: str = typer.Argument(..., help="The texts; the same formats as `shoal fit`, - for standard input."),
     text: TextColumn = None,
     clusters: str = typer.Option("auto", help="auto, or a range such as 5-80."),
-    backbone: str = typer.Option("builtin", help="A transformer: builtin, a folder, or a hub name."),
+    backbone: str = typer.Option(
+        "auto", help="The encoder: auto (by language), builtin, multilingual, use, e5, static, a folder, or a hub name."
+    ),
     picture: Path | None = typer.Option(None, help="Draw the evidence: a name that ends with .svg, .png or .pdf."),
     encoding: Encoding = None,
     format: Format = None,

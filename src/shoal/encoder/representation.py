@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encoder.packaged import PACKAGED, TextEncoder
+from shoal.encoder.language_free import LanguageFree
+from shoal.encoder.packaged import BACKBONES, PACKAGED, TextEncoder
 from shoal.encoder.sif import SIF
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.encoder.vector_cache import EncodedTexts, cached_vectors, vector_key
@@ -21,15 +22,11 @@ REPRESENTATIONS = ("transformer", "bow", "tfidf", "sif", *PACKAGED)
 
 
 class Representation(Protocol):
-    """Turns texts into vectors, some kinds after learning from the corpus.
+    """Turns texts into vectors, some kinds after learning from the corpus."""
 
-    Attributes
-    ----------
-    truncated : int
-        How many texts of the last call to ``encode`` were cut off.
-    """
-
-    truncated: int
+    @property
+    def truncated(self) -> int:
+        """How many texts of the last call to ``encode`` were cut off."""
 
     def fit(self, texts: Sequence[str]) -> Self:
         """Learn from the corpus, where the representation learns anything."""
@@ -62,8 +59,15 @@ class CachedEncoder:
         """The encoder's fingerprint, which is expensive and does not change: computed once."""
         return self.encoder.fingerprint
 
+    @property
+    def long_texts(self) -> str | None:
+        """How a transformer reads long texts; None for other encoders, which read them in full."""
+        return getattr(self.encoder, "long_texts", None)
+
     def fit(self, texts: Sequence[str]) -> Self:
-        """Do nothing."""
+        """Let a transformer decide how it reads long texts; nothing else is learnt."""
+        if isinstance(self.encoder, TransformerEncoder):
+            self.encoder.settle_long_texts(texts)
         return self
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -101,17 +105,18 @@ def make_representation(kind: Any, options: Mapping[str, Any]) -> Representation
         One of ``REPRESENTATIONS``, or an object with ``encode`` and ``fingerprint``.
     options : mapping
         backbone, pooling, max_length, long_texts, normalize, max_features, stop_words, word_vectors, sif_a,
-        word_frequencies, cache; unit_length, where a method has it.
+        word_frequencies, cache; unit_length and languages, where a method has them. The vectors of a corpus in several
+        ``languages`` are freed from their language.
 
     Examples
     --------
     >>> make_representation("bow", {"max_features": 10, "stop_words": None}).fit(["a cat sat"]).encode(["cat cat"])
     array([[2., 0.]], dtype=float32)
     """
-    if kind == "transformer":
-        names = ("pooling", "max_length", "long_texts", "normalize")
-        encoder = TransformerEncoder.load(options["backbone"], **{name: options[name] for name in names})
-        return CachedEncoder(encoder, options["cache"])
+    if _encodes_sentences(kind):
+        encoder = CachedEncoder(_sentence_encoder(kind, options), options["cache"])
+        languages = options.get("languages")
+        return encoder if languages is None or not languages.mixed else LanguageFree(encoder, languages)
     if kind in ("bow", "tfidf"):
         return WordCounts(tfidf=kind == "tfidf", max_features=options["max_features"], stop_words=options["stop_words"])
     if kind == "sif":
@@ -121,22 +126,40 @@ def make_representation(kind: Any, options: Mapping[str, Any]) -> Representation
             frequencies=options["word_frequencies"],
             unit=options.get("unit_length", False),
         )
-    if isinstance(kind, str) and kind in PACKAGED:
-        return CachedEncoder(PACKAGED[kind](), options["cache"])
-    if not isinstance(kind, str) and hasattr(kind, "encode") and hasattr(kind, "fingerprint"):
-        return CachedEncoder(kind, options["cache"])
     raise ParameterError(
         f"representation={kind!r} is unknown; pass one of {', '.join(REPRESENTATIONS)}, or an object with "
         "encode(texts) and fingerprint."
     )
 
 
+def _encodes_sentences(kind: Any) -> bool:
+    """Tell whether a representation encodes each text by itself, whatever the corpus."""
+    if isinstance(kind, str):
+        return kind == "transformer" or kind in PACKAGED
+    return hasattr(kind, "encode") and hasattr(kind, "fingerprint")
+
+
+def _sentence_encoder(kind: Any, options: Mapping[str, Any]) -> TextEncoder | TransformerEncoder:
+    """Return the encoder itself: the user's own, a packaged one, or a transformer."""
+    if not isinstance(kind, str):
+        own: TextEncoder = kind
+        return own
+    if kind == "transformer" and options["backbone"] not in BACKBONES:
+        names = ("pooling", "max_length", "long_texts", "normalize")
+        return TransformerEncoder.load(options["backbone"], **{name: options[name] for name in names})
+    return PACKAGED[BACKBONES[options["backbone"]] if kind == "transformer" else kind]()
+
+
 def load_representation(kind: str, folder: Path, options: Mapping[str, Any]) -> Representation:
-    """Read a representation that was saved in ``folder``."""
-    if kind == "transformer":
-        return make_representation(kind, {**options, "backbone": str(folder)})
+    """Read a representation that was saved in ``folder``; nothing is read from elsewhere."""
+    if _encodes_sentences(kind):
+        packaged = kind != "transformer" or options["backbone"] in BACKBONES
+        bare = make_representation(
+            kind, {**options, **({} if packaged else {"backbone": str(folder)}), "languages": None}
+        )
+        return LanguageFree.load(folder, cast(CachedEncoder, bare)) if LanguageFree.is_saved(folder) else bare
     if kind in ("bow", "tfidf"):
         return WordCounts.load(folder)
     if kind == "sif":
         return SIF.load(folder, options.get("unit_length", False))
-    return make_representation(kind, options)
+    raise ParameterError(f"representation={kind!r} is unknown; pass one of {', '.join(REPRESENTATIONS)}.")

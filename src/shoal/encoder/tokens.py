@@ -138,6 +138,20 @@ def _token_ids(tokenizer: Any, texts: Sequence[str], room: int, chunk: bool) -> 
     return ids
 
 
+def evenly_spaced(texts: Sequence[str], n_texts: int) -> Sequence[str]:
+    """Return at most so many of the texts, evenly spaced in the order of their lengths: the same in any order.
+
+    Examples
+    --------
+    >>> evenly_spaced(["aaa", "a", "aa", "aaaa"], 2)
+    ['a', 'aaa']
+    """
+    if len(texts) <= n_texts:
+        return texts
+    ordered = sorted(texts, key=lambda text: (len(text), text))
+    return [ordered[i * len(ordered) // n_texts] for i in range(n_texts)]
+
+
 def special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
     """Return the ids that the tokenizer puts before and after a text."""
     bare = tokenizer(["a"], add_special_tokens=False)["input_ids"][0]

@@ -16,12 +16,16 @@ from torch import Tensor, nn
 
 from shoal.encoder.backbone import BUILTIN, load_backbone, silence
 from shoal.encoder.token_states import POOLINGS, TokenStatesEncoder, last_states
-from shoal.encoder.tokens import TokenisedTexts, length_groups, tokenise
+from shoal.encoder.tokens import TokenisedTexts, evenly_spaced, length_groups, tokenise
 from shoal.errors import ModelError, ParameterError
-from shoal.progress import progress
+from shoal.progress import announce, progress
 from shoal.vectors import unit_rows
 
-LONG_TEXTS = ("truncate", "chunk")
+AUTO, TRUNCATE, CHUNK = LONG_TEXTS = ("auto", "truncate", "chunk")
+# With 'auto', chunks are read if a larger share of the texts than this would be cut off. So many texts are measured.
+MOST_CUT = 0.1
+MEASURED_TEXTS = 1000
+MEASURED_CHARACTERS = 20_000
 
 
 @contextmanager
@@ -66,9 +70,10 @@ class TransformerEncoder(TokenStatesEncoder):
         How many tokens of a text are read, special tokens included.
     normalize : bool, default=True
         Scale every vector to length one.
-    long_texts : {"truncate", "chunk"}, default="truncate"
+    long_texts : {"truncate", "chunk", "auto"}, default="truncate"
         What happens to a text of more than ``max_length`` tokens: only its beginning is read, or it is split into
-        chunks whose vectors are averaged, weighted by length, before normalisation.
+        chunks whose vectors are averaged, weighted by length, before normalisation. With "auto",
+        :meth:`settle_long_texts` decides; until then beginnings are read.
 
     Examples
     --------
@@ -141,7 +146,22 @@ class TransformerEncoder(TokenStatesEncoder):
 
     def tokenise(self, texts: Sequence[str]) -> TokenisedTexts:
         """Tokenise ``texts`` with this encoder's options."""
-        return tokenise(self.tokenizer, texts, self.max_length, chunk=self.long_texts == "chunk")
+        return tokenise(self.tokenizer, texts, self.max_length, chunk=self.long_texts == CHUNK)
+
+    def settle_long_texts(self, texts: Sequence[str]) -> None:
+        """Decide what "auto" means for a corpus: chunks if more than a tenth of its texts would be cut off."""
+        if self.long_texts != AUTO:
+            return
+        sample = [text[:MEASURED_CHARACTERS] for text in evenly_spaced(texts, MEASURED_TEXTS)]
+        tokens = tokenise(self.tokenizer, sample, self.max_length, chunk=True)
+        n_cut = len(np.unique(tokens.owner[1:][np.diff(tokens.owner) == 0]))
+        self.long_texts = CHUNK if n_cut > MOST_CUT * len(sample) else TRUNCATE
+        if self.long_texts == CHUNK:
+            kept = np.minimum(np.bincount(tokens.owner, tokens.lengths), self.max_length).sum()
+            announce(
+                f"{n_cut / len(sample):.0%} of the texts are longer than {self.max_length} tokens: they are read in "
+                f"chunks, {tokens.lengths.sum() / kept:.1f} times the work (long_texts='truncate': beginnings only)."
+            )
 
     def states(
         self, tokens: TokenisedTexts, rows: NDArray[np.int64]

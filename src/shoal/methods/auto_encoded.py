@@ -68,6 +68,7 @@ class AutoEncoded(TextClusterer):
     pooling: str = shared.POOLING
     max_length: int = shared.MAX_LENGTH
     long_texts: str = shared.LONG
+    keep_language: bool = shared.KEEP_LANGUAGE
     normalize: bool = shared.NORMALIZE
     max_features: int = shared.MAX_FEATURES
     stop_words: str | list[str] | None = shared.STOP_WORDS
@@ -130,7 +131,7 @@ class AutoEncoded(TextClusterer):
         # One learning rate for everything; evaluations coincide with updates of the targets.
         interval = self.get_params(deep=False).get("update_interval")
         options = training_options(self, seed, head_learning_rate=self.learning_rate, evaluate_every=interval)
-        self.representation_, vectors = fit_representation(self, context, self.get_params(deep=False))
+        self.representation_, vectors = fit_representation(self, context, self._reading_options())
         start = fit_kmeans(vectors, self.n_clusters_, np.random.RandomState(seed), n_init=self.n_init)
         context.start_labels = start.scores(vectors).argmax(axis=1)
         scale = unit_power_scale(vectors)
@@ -179,7 +180,7 @@ class AutoEncoded(TextClusterer):
         return {**save_representation(self.representation_, folder, self.representation), "outcome": self.outcome_}
 
     def _restore(self, folder: Path, config: dict[str, Any]) -> None:
-        self.representation_ = restore_representation(self, folder, config, self.get_params(deep=False))
+        self.representation_ = restore_representation(self, folder, config, self._reading_options())
         self.encoder_ = VectorEncoder.from_state(load_file(folder / _FILE))
         self.outcome_ = saved_outcome(config["outcome"])
 

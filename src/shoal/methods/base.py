@@ -24,6 +24,7 @@ from shoal.methods.context import FitContext, outcome_of
 from shoal.methods.endings import CLUSTERER, NONE, OWN, REDUCER, reduce_and_cluster
 from shoal.methods.granularity import ENCODING, cut_model, find_n_clusters
 from shoal.methods.inputs import Rows, are_texts, present_pairs, rows_of, spread_over
+from shoal.methods.reading import Reading, plan_reading
 from shoal.methods.refining import REFINE, Refined, refine
 from shoal.n_clusters import AUTO, Hierarchy, Wanted, build_hierarchy, parse_wanted
 from shoal.naming import describe
@@ -79,6 +80,8 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         ``stages``: the outcome of each training stage, with label-free signs before and after it;
         ``rolled_back`` and ``reason``: whether and why training was undone; ``trained``: whether anything of it was
         kept, otherwise the clusters are those of the start; ``choice``: what was chosen, and why.
+    reading_ : Reading
+        The languages of the texts, and the encoder that reads them.
     truncated_ : int
         Number of texts that were longer than the encoder's limit.
     embedding_ : ndarray of shape (n, d)
@@ -180,6 +183,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         self.clusterer_: Clusterer
         self.reducer_: Reducer | None = None
         self.refined_: Refined | None = None
+        self.reading_ = self._plan_reading(rows, wanted)
         self._find_n_clusters(rows, wanted, context)
         embedded = self.embedding_ = self._end(self._fit(context), context)
         self.texts_ = rows.texts
@@ -381,10 +385,24 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
             )
             raise ParameterError(f"n_clusters={shown(self.n_clusters)} but {found}; pass n_clusters <= {distinct}.")
 
+    def _plan_reading(self, rows: Rows, wanted: Wanted) -> Reading:
+        """Find the languages of the texts, and the encoder that reads them."""
+        params = self.get_params(deep=False)
+        encodes = "backbone" in params and params.get("representation", "transformer") == "transformer"
+        return plan_reading(rows, params, encodes=encodes or wanted.exact is None, trains=self._trains_encoder())
+
+    def _trains_encoder(self) -> bool:
+        """Tell whether the method trains its encoder."""
+        return False
+
+    def _reading_options(self) -> dict[str, Any]:
+        """Return the parameters, with the encoder that was chosen for 'auto'."""
+        return {**self.get_params(deep=False), **self.reading_.options}
+
     def _find_n_clusters(self, rows: Rows, wanted: Wanted, context: FitContext) -> None:
         """Set the number of clusters of this fit."""
         started = time.perf_counter()
-        params = self.get_params(deep=False)
+        params = self._reading_options()
         encoding = {name: params[name] for name in ENCODING if name in params}
         self.n_clusters_choice_ = find_n_clusters(rows, wanted, encoding)
         self.n_clusters_ = self.n_clusters_choice_.chosen

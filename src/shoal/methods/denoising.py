@@ -24,7 +24,7 @@ PAPER = {
     "trainable_layers": "all",
     "guard": False,
 }
-BACKBONE = shared.BACKBONE.but(
+BACKBONE = shared.TRAINED_BACKBONE.but(
     meaning="The transformer: 'builtin', a folder, or a hub name; of the BERT, RoBERTa, DistilBERT or MPNet family."
 )
 POOLING = shared.POOLING.but(

@@ -62,7 +62,7 @@ class FineTuned(TextClusterer):
         The encoder after training.
     """
 
-    backbone: str = shared.BACKBONE
+    backbone: str = shared.TRAINED_BACKBONE
     pooling: str = shared.POOLING
     max_length: int = shared.MAX_LENGTH.but(32)
     normalize: bool = shared.NORMALIZE.but(
@@ -95,6 +95,9 @@ class FineTuned(TextClusterer):
     precision: str = TRAINING["precision"]
     log_to: str | None = shared.LOG_TO
 
+    def _trains_encoder(self) -> bool:
+        return True
+
     @abstractmethod
     def _stages(self, material: Material) -> list[Stage]:
         """Return the stages of training, in order."""
@@ -109,7 +112,7 @@ class FineTuned(TextClusterer):
 
     def untrained_encoder(self) -> TransformerEncoder:
         """Return the encoder as it was before training, with the same options."""
-        return self._load_encoder(self.backbone)
+        return self._load_encoder(self.reading_.backbone)
 
     def before_and_after(self, X: Any) -> tuple[Vectors, Vectors]:
         """Return the vectors of texts from the encoder before training and from the trained one."""

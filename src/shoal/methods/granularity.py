@@ -30,6 +30,7 @@ ENCODING = {
     "max_length": shared.MAX_LENGTH.default,
     "long_texts": shared.LONG.default,
     "cache": shared.CACHE.default,
+    "languages": None,
 }
 
 
@@ -60,7 +61,9 @@ def encoded_sample(rows: Rows, encoding: dict[str, Any]) -> tuple[Vectors, list[
     if rows.vectors is not None:
         return rows.vectors[sample], texts
     options = {**ENCODING, **encoding, "representation": "transformer", "normalize": True}
-    return make_representation("transformer", options).encode(texts or []), texts
+    vectors = make_representation("transformer", options).fit(texts or []).encode(texts or [])
+    # Texts in two languages share no words: by words, they are grouped by language.
+    return vectors, None if options["languages"] is not None else texts
 
 
 def cut_model(model: TextClusterer, level: int | str, stop_words: Collection[str] = ()) -> TextClusterer:

@@ -68,8 +68,9 @@ class MLMDEC(FineTuned):
     source = "MLM + DEC (Huang et al. 2020)"
     presets = PRESETS
 
-    backbone: str = shared.BACKBONE.but(
-        meaning="The transformer: 'builtin', a folder, or a hub name. If it has a masked-language-model head, that "
+    backbone: str = shared.TRAINED_BACKBONE.but(
+        meaning="The transformer to train: 'builtin', a folder, or a hub name; 'auto' is 'builtin' for English texts, "
+        "and for others an error. If it has a masked-language-model head, that "
         "head is used; otherwise a new one is made."
     )
     pooling: str = shared.POOLING.but(
@@ -110,7 +111,7 @@ class MLMDEC(FineTuned):
     def _stages(self, material: Material) -> list[Stage]:
         tokens = material.views.tokens
         masking = Masking.of(self.encoder_.tokenizer, self.mask_share) if self.mask_share else None
-        head = load_masked_head(self.backbone) if self.masked_lm else None
+        head = load_masked_head(self.reading_.backbone) if self.masked_lm else None
         stages = []
         if self.masked_lm and masking is not None and head is None:
             maskable = tokens.ids[~np.isin(tokens.ids, masking.special_ids)]

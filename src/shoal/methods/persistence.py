@@ -24,6 +24,7 @@ from shoal._version import __version__
 from shoal.clusterers import Centroids, Clusterer, Heads, Linkage, Mixture, Neighbours, Projection, State, StudentT
 from shoal.clustering import Cluster
 from shoal.confined import read_json
+from shoal.encoder.backbone import BUILTIN
 from shoal.encoder.saved_folder import check_saved_model
 from shoal.errors import MissingExtraError, ParameterError, RunFolderError
 from shoal.methods import find_class
@@ -31,6 +32,7 @@ from shoal.methods.base import TextClusterer
 from shoal.methods.context import outcome_of
 from shoal.methods.granularity import cut_model
 from shoal.methods.idec_clusterer import LatentClusters
+from shoal.methods.reading import Reading
 from shoal.methods.refining import FOLDER as REFINED
 from shoal.methods.refining import Refined
 from shoal.n_clusters import Hierarchy, NClusters
@@ -63,6 +65,7 @@ def save_model(model: TextClusterer, folder: Path) -> None:
         "clusterer": model.clusterer_.kind,
         "reducer": reducer.kind if reducer is not None else None,
         "own_clusters": model.own_clusters_,
+        "reading": model.reading_.as_dict(),
         "n_features_in": int(model.n_features_in_),
         "temperature": model.temperature_,
         "level": model.level_,
@@ -141,6 +144,7 @@ def _restored(folder: Path, config: dict[str, Any]) -> TextClusterer:
     model.clusters_ = tuple(Cluster.from_json(cluster) for cluster in config["clusters"])
     model.n_features_in_ = config["n_features_in"]
     model.outcome_ = outcome_of()
+    model.reading_ = Reading.from_dict(config.get("reading"), str(getattr(model, "backbone", BUILTIN)))
     model._restore(folder, config)
     model.cluster_centers_ = model.clusterer_.centers
     model.n_clusters_ = len(model.cluster_centers_)

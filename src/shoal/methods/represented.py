@@ -47,7 +47,11 @@ def save_representation(representation: Representation | None, folder: Path, kin
     """Write a representation to ``folder``; return its entries for the model's ``config.json``."""
     if representation is not None:
         representation.save(folder)
-    return {"encodes_texts": representation is not None and isinstance(kind, str)}
+    long_texts = getattr(representation, "long_texts", None)
+    return {
+        "encodes_texts": representation is not None and isinstance(kind, str),
+        **({} if long_texts is None else {"long_texts": long_texts}),
+    }
 
 
 def restore_representation(
@@ -57,4 +61,5 @@ def restore_representation(
     model.fitted_on_vectors_ = not config["encodes_texts"]
     if model.fitted_on_vectors_:
         return None
-    return load_representation(options["representation"], folder, options)
+    settled = {"long_texts": config["long_texts"]} if "long_texts" in config else {}
+    return load_representation(options["representation"], folder, {**options, **settled})

@@ -64,17 +64,34 @@ REPRESENTATION = parameter(
         f"is unknown; pass one of {', '.join(REPRESENTATIONS)}, or an object with encode(texts) and fingerprint.",
     ),
 )
+_BACKBONE = words("'auto', 'builtin', 'multilingual', 'use', 'e5', 'static', a folder, or a hub name")
 BACKBONE = parameter(
-    "builtin",
-    "The transformer: 'builtin', a folder, or a hub name.",
-    words("'builtin', a folder, or a name that the model hub knows"),
+    "auto",
+    "The encoder: 'builtin' (English), 'multilingual' (of 'use', 16 languages, and 'e5', a hundred, the better one for "
+    "the texts), 'static' (word vectors, fast), the folder of a transformer, or its hub name; 'auto' is 'builtin' for "
+    "English texts and 'multilingual' for others.",
+    _BACKBONE,
+)
+TRAINED_BACKBONE = BACKBONE.but(
+    meaning="The transformer to train: 'builtin' (English), a folder, or a hub name; 'auto' is 'builtin' for English "
+    "texts, and for others an error. Packaged encoders ('use', 'e5', 'static') are frozen and cannot be trained."
+)
+KEEP_LANGUAGE = parameter(
+    False,
+    "In texts of several languages, keep what tells the languages apart: texts may then be grouped by language. By "
+    "default it is taken out of the vectors, and words, which no two languages share, are not compared.",
+    FLAG,
 )
 POOLING = parameter(
     "mean", "How token states become one vector: their mean, or the state of the first token.", one_of(*POOLINGS)
 )
 MAX_LENGTH = parameter(64, "Maximum number of tokens read per text.", whole())
 LONG = parameter(
-    "truncate", "What to do with longer texts: read only the beginning, or average over chunks.", one_of(*LONG_TEXTS)
+    "auto",
+    "What to do with longer texts: read only the beginning ('truncate'), or the mean over chunks, weighted by their "
+    "lengths ('chunk'); 'auto' reads chunks if more than a tenth of the texts would be cut off. Packaged encoders "
+    "always read all.",
+    one_of(*LONG_TEXTS),
 )
 NORMALIZE = parameter(True, "Scale vectors to unit length.", FLAG)
 MAX_FEATURES = parameter(

@@ -13,6 +13,7 @@ from shoal.corpus import Corpus
 from shoal.errors import DataError
 from shoal.methods.granularity import encoded_sample
 from shoal.methods.inputs import rows_of
+from shoal.methods.reading import plan_reading
 from shoal.n_clusters import NClusters, choose_n_clusters, parse_wanted
 from shoal.n_clusters.choice import neighbour_graphs
 from shoal.naming import describe
@@ -29,7 +30,7 @@ class Suggestion:
     groups: dict[str, list[dict[str, Any]]]
 
 
-def suggest_n_clusters(corpus: Corpus, wanted: str = "auto", backbone: str = "builtin") -> Suggestion:
+def suggest_n_clusters(corpus: Corpus, wanted: str = "auto", backbone: str = "auto") -> Suggestion:
     """Suggest numbers of clusters for a corpus, without a fit.
 
     Parameters
@@ -38,8 +39,8 @@ def suggest_n_clusters(corpus: Corpus, wanted: str = "auto", backbone: str = "bu
         The texts.
     wanted : str, default="auto"
         ``auto``, or a range such as ``"5-80"``.
-    backbone : str, default="builtin"
-        The encoder.
+    backbone : str, default="auto"
+        The encoder; by default one that reads the languages of the texts.
 
     Returns
     -------
@@ -48,7 +49,8 @@ def suggest_n_clusters(corpus: Corpus, wanted: str = "auto", backbone: str = "bu
     rows = rows_of(corpus)
     if not len(rows):
         raise DataError(f"all {len(rows.present)} texts are empty; there is nothing to cluster.")
-    vectors, texts = encoded_sample(rows, {"backbone": backbone})
+    reading = plan_reading(rows, {"backbone": backbone, "keep_language": False})
+    vectors, texts = encoded_sample(rows, reading.options)
     choice = choose_n_clusters(vectors, texts, parse_wanted(wanted))
     graphs = neighbour_graphs(vectors, texts, np.arange(len(vectors)))
     joint = sum(graphs[1:], graphs[0])

@@ -55,6 +55,7 @@ class TwoStage(TextClusterer):
     pooling: str = shared.POOLING
     max_length: int = shared.MAX_LENGTH
     long_texts: str = shared.LONG
+    keep_language: bool = shared.KEEP_LANGUAGE
     normalize: bool = shared.NORMALIZE
     max_features: int = shared.MAX_FEATURES
     stop_words: str | list[str] | None = shared.STOP_WORDS
@@ -70,7 +71,7 @@ class TwoStage(TextClusterer):
     cache: bool = shared.CACHE
 
     def _fit(self, context: FitContext) -> Vectors:
-        self.representation_, represented = fit_representation(self, context, self.get_params(deep=False))
+        self.representation_, represented = fit_representation(self, context, self._reading_options())
         return represented
 
     def _end(self, embedded: Vectors, context: FitContext) -> Vectors:
@@ -89,4 +90,4 @@ class TwoStage(TextClusterer):
         return save_representation(self.representation_, folder, self.representation)
 
     def _restore(self, folder: Path, config: dict[str, Any]) -> None:
-        self.representation_ = restore_representation(self, folder, config, self.get_params(deep=False))
+        self.representation_ = restore_representation(self, folder, config, self._reading_options())

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from shoal.clusterers import Heads, fit_softmax, threads_for
-from shoal.encoder.representation import CachedEncoder, make_representation
+from shoal.encoder.language_free import LanguageFree
+from shoal.encoder.representation import CachedEncoder, Representation, make_representation
 from shoal.encoder.tokens import tokenise
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.encoder.word_statistics import WordStatistics
@@ -66,6 +67,12 @@ class _Corpus:
         return cls(rows, *np.unique(row_keys(rows), return_index=True, return_inverse=True))
 
 
+def _encoder_of(representation: Representation | None) -> Any:
+    """Return the encoder inside a representation."""
+    inner = representation.inner if isinstance(representation, LanguageFree) else representation
+    return cast(CachedEncoder, inner).encoder
+
+
 @declared
 class Shoal(TextClusterer):
     """Cluster texts by their meaning and by the words they share.
@@ -105,6 +112,7 @@ class Shoal(TextClusterer):
     pooling: str = shared.POOLING
     max_length: int = shared.MAX_LENGTH
     long_texts: str = shared.LONG
+    keep_language: bool = shared.KEEP_LANGUAGE
     words: bool = parameter(True, "Use features by words; otherwise only the encoder's vectors.", FLAG)
     word_dimensions: int = parameter(
         200,
@@ -147,7 +155,8 @@ class Shoal(TextClusterer):
         self.representation_, encoded = fit_representation(self, context, self._representation_options())
         started = time.perf_counter()
         self.words_: WordStatistics | None = None
-        if self.words and rows.texts is not None:
+        # Two languages share no words: by words, texts would be grouped by language.
+        if self.words and rows.texts is not None and not self.reading_.free:
             self.words_ = WordStatistics(n_components=self.word_dimensions).fit(rows.texts)
         features = self._features(rows, encoded, corpus.first)
         found = self._partition(features.rows(corpus.first), context.rng)
@@ -194,7 +203,7 @@ class Shoal(TextClusterer):
     ) -> tuple[dict[str, Any], Features, Partition]:
         """Let the partition teach the encoder, round by round; return the outcome, new features and new partition."""
         rows, texts = corpus.rows, cast(list[str], corpus.rows.texts)
-        encoder = cast(TransformerEncoder, cast(CachedEncoder, self.representation_).encoder)
+        encoder = cast(TransformerEncoder, _encoder_of(self.representation_))
         distinct = features.rows(corpus.first)
         options = training_options(self, context.draw_seed())
 
@@ -225,7 +234,7 @@ class Shoal(TextClusterer):
         outcome = run_stages(self, tokens, stages, options, context, texts).outcome
         if any(stage["kept_step"] for stage in outcome["stages"]):
             started = time.perf_counter()
-            self.representation_ = CachedEncoder(encoder, self.cache)  # a new encoder, with a new fingerprint
+            self.representation_ = self._trained_representation(encoder, texts)
             features = self._features(rows, represent(self, self.representation_, rows), corpus.first)
             found = self._partition(features.rows(corpus.first), np.random.RandomState(options.seed))
             context.log("cluster again", started, reason=found.reason)
@@ -251,7 +260,8 @@ class Shoal(TextClusterer):
         after = represent(self, self.representation_, rows)
         if not ROUNDS[self.effort] or rows.texts is None:
             return after, after
-        return make_representation("transformer", self._representation_options()).encode(rows.texts), after
+        untrained = make_representation("transformer", self._representation_options()).fit(rows.texts)
+        return untrained.encode(rows.texts), after
 
     def _embed(self, rows: Rows) -> Vectors:
         return np.hstack(self._features(rows, represent(self, self.representation_, rows)).each)
@@ -266,7 +276,15 @@ class Shoal(TextClusterer):
 
     def _representation_options(self) -> Mapping[str, Any]:
         """Return the options of the representation."""
-        return {**self.get_params(deep=False), "representation": "transformer", "normalize": True}
+        return {**self._reading_options(), "representation": "transformer", "normalize": True}
+
+    def _trained_representation(self, encoder: TransformerEncoder, texts: list[str]) -> Representation:
+        """Return the representation with an encoder that was trained, and so has a new fingerprint."""
+        cached, languages = CachedEncoder(encoder, self.cache), self.reading_.options["languages"]
+        return cached if languages is None else LanguageFree(cached, languages).fit(texts)
+
+    def _trains_encoder(self) -> bool:
+        return ROUNDS[self.effort] > 0
 
     def _save(self, folder: Path) -> dict[str, Any]:
         if self.words_ is not None:
