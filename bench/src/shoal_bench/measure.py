@@ -14,6 +14,8 @@ from torch import nn
 from shoal.encoder.representation import CachedEncoder, make_representation
 from shoal.encoder.vector_cache import EncodedTexts, cached_vectors, vector_key
 from shoal.methods import find_method
+from shoal.methods.inputs import rows_of
+from shoal.methods.reading import plan_reading
 from shoal.metrics import inter_cluster_distance, intra_cluster_distance, nmi, scores, silhouette
 from shoal.training import Callback, CorpusViews, VectorCorpus
 from shoal.vectors import Vectors
@@ -135,9 +137,11 @@ def encoded_by(params: dict[str, Any], texts: Sequence[str]) -> _Encoded | None:
     """
     if not params.get("cache"):
         return None
-    representation = make_representation(params.get("representation", "transformer"), {"normalize": True, **params})
+    options = {"normalize": True, **params, **plan_reading(rows_of(list(texts)), params).options}
+    representation = make_representation(params.get("representation", "transformer"), options)
     if not isinstance(representation, CachedEncoder):
         return None
+    representation.fit(texts)
     encoder, took = representation.encoder, []
 
     def encode() -> EncodedTexts:
