@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.encoder import packaged
-from shoal.encoder.packaged import PACKAGED, WordLlama
+from shoal.encoder.packaged import PACKAGED, WordLlama, parts_of
 from shoal.errors import MissingExtraError
 
 TEXTS = ["a cat sleeps", "", "a kitten naps in the afternoon sun, as it does on most days", "the share price fell", "x"]
@@ -66,3 +66,14 @@ def test_the_fingerprint_is_package_and_version(monkeypatch):
     monkeypatch.setattr(packaged, "version", lambda distribution: "1.2.3")
     assert WordLlama().fingerprint == "wordllama==1.2.3"
     assert len({PACKAGED[name]().fingerprint for name in PACKAGED}) == len(PACKAGED)
+
+
+@pytest.mark.slow
+def test_a_long_text_is_the_mean_of_its_parts_weighted_by_length(loaded):
+    encoder = loaded("use")
+    text = "the share price fell again today " * 15
+    parts = parts_of(text, encoder.longest)
+    assert "".join(parts).replace(" ", "") == text.replace(" ", "")
+    weights = np.array([len(part) for part in parts])[:, None]
+    mean = (encoder.encode(parts) * weights).sum(axis=0)
+    np.testing.assert_allclose(encoder.encode([text, "x"])[0], mean / np.linalg.norm(mean), atol=1e-5)

@@ -233,3 +233,14 @@ def test_the_built_in_encoder_knows_what_texts_mean():
     vectors = TransformerEncoder.load().encode(["a cat sleeps", "a kitten naps", "the share price fell"])
     cosines = vectors @ vectors.T
     assert cosines[0, 1] > 0.6 > 0.2 > cosines[0, 2]
+
+
+def test_auto_reads_chunks_if_more_than_a_tenth_would_be_cut(load):
+    short, long = "red fish", " ".join(["red", "green", "blue"] * 20)
+    few, many = load(max_length=16, long_texts="auto"), load(max_length=16, long_texts="auto")
+    few.settle_long_texts([short] * 9 + [long])
+    many.settle_long_texts([short] * 8 + [long] * 2)
+    assert (few.long_texts, many.long_texts) == ("truncate", "chunk")
+    given = load(max_length=16, long_texts="truncate")
+    given.settle_long_texts([long])
+    assert given.long_texts == "truncate"

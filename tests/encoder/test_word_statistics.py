@@ -165,3 +165,12 @@ def test_values_out_of_range_are_named(wrong):
     name, value = next(iter(wrong.items()))
     with pytest.raises(ParameterError, match=f"{name}={value}"):
         WordStatistics(**wrong).fit(["red fish"])
+
+
+def test_scripts_without_spaces_are_compared_by_pairs_of_characters_even_among_numbers(tmp_path):
+    texts = [f"{what}大跌 {2000 + i % 3}" for what in ("股市", "油价") for i in range(6)]
+    words = WordStatistics(max_df=1.0).fit(texts)
+    stocks, again, oil = words.encode(["股市 上涨", "今天的股市", "油价"])
+    assert stocks @ again > 0.9 > 0.1 > stocks @ oil
+    words.save(tmp_path)
+    np.testing.assert_allclose(WordStatistics.load(tmp_path).encode(texts), words.encode(texts))

@@ -14,7 +14,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from shoal.errors import ParameterError
 from shoal.text.tfidf import inverse_document_frequency, tfidf
-from shoal.text.words import pieces
+from shoal.text.words import folded, has_glyphs, pieces, pieces_or_pairs
 from shoal.vectors import unit_rows
 
 _TERMS, _ARRAYS = "word_view.json", "word_view.safetensors"
@@ -29,9 +29,10 @@ _NOTHING = 1e-6
 class WordStatistics:
     """Unit vectors from sublinear TF-IDF, as they are or reduced by an SVD (latent semantic analysis).
 
-    The terms are the :func:`~shoal.text.words.pieces` of the texts in lower case, or the pairs of neighbouring
-    characters inside them if fewer than half of the texts have such a term, as in languages written without spaces.
-    If pairs do not help either, ``max_df`` is dropped first (all texts alike), then ``min_df`` (no two texts alike).
+    The terms are the :func:`~shoal.text.words.pieces` of the texts in lower case; where half of the texts are in a
+    script without spaces, pairs of neighbouring characters of that script. If fewer than half of the texts have such a
+    term, all terms are pairs of characters. If pairs do not help either, ``max_df`` is dropped first (all texts
+    alike), then ``min_df`` (no two texts alike).
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ class WordStatistics:
 
     def tfidf(self, texts: Sequence[str]) -> csr_matrix:
         """Return TF-IDF weights, (len(texts), number of terms), rows of length one or zero."""
-        return tfidf(_count(texts, self._columns, self._pairs), self._idf, sublinear=True)
+        return tfidf(_count(texts, self._columns, self._pairs, self._glyphs), self._idf, sublinear=True)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (len(texts), dimension), rows of length one; a text without a known term is the zero vector."""
@@ -82,7 +83,7 @@ class WordStatistics:
 
     def save(self, folder: Path) -> None:
         """Write terms, weights and singular vectors into ``folder``."""
-        content = {"pairs": self._pairs, "terms": list(self._columns)}
+        content = {"pairs": self._pairs, "glyphs": self._glyphs, "terms": list(self._columns)}
         (folder / _TERMS).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
         save_file({"idf": self._idf, "components": self._components}, folder / _ARRAYS)
 
@@ -92,12 +93,14 @@ class WordStatistics:
         content = json.loads((folder / _TERMS).read_text(encoding="utf-8"))
         words, arrays = cls(), load_file(folder / _ARRAYS)
         words._pairs, words._columns = content["pairs"], _numbered(content["terms"])
+        words._glyphs = content.get("glyphs", False)
         words._idf, words._components = arrays["idf"], arrays["components"]
         return words
 
     def _choose_terms(self, texts: Sequence[str]) -> csr_matrix:
         """Keep the first kind of terms that enough texts have, or else the one that most have; count them."""
         best = -1.0
+        self._glyphs = sum(map(has_glyphs, texts)) >= _ENOUGH * max(len(texts), 1)
         for pairs, min_df, max_df in (
             (False, self.min_df, self.max_df),
             (True, self.min_df, self.max_df),
@@ -105,8 +108,8 @@ class WordStatistics:
             (True, self.min_df, 1.0),
             (False, 1, 1.0),
         ):
-            terms = sorted({term for text in texts for term in _terms(text, pairs)})
-            counts = _count(texts, _numbered(terms), pairs)
+            terms = sorted({term for text in texts for term in _terms(text, pairs, self._glyphs)})
+            counts = _count(texts, _numbered(terms), pairs, self._glyphs)
             frequency = counts.getnnz(axis=0)
             kept = np.flatnonzero((frequency >= min_df) & (frequency <= max(max_df * len(texts), _FEW)))
             share = _n_filled_rows(counts[:, kept]) / max(_n_filled_rows(counts), 1)
@@ -129,12 +132,12 @@ def _right_singular_vectors(weights: csr_matrix, n_components: int) -> NDArray[n
     return np.ascontiguousarray(right[singular > _NOTHING * singular[0]].T, dtype=np.float32)
 
 
-def _count(texts: Sequence[str], columns: dict[str, int], pairs: bool) -> csr_matrix:
+def _count(texts: Sequence[str], columns: dict[str, int], pairs: bool, glyphs: bool) -> csr_matrix:
     """Count the known terms of each text, (len(texts), len(columns)).
 
     CountVectorizer takes 1.3 to 1.5 times as long for a given vocabulary, and refuses an empty one.
     """
-    found = [[columns[term] for term in _terms(text, pairs) if term in columns] for text in texts]
+    found = [[columns[term] for term in _terms(text, pairs, glyphs) if term in columns] for text in texts]
     ends = np.cumsum([0, *map(len, found)])
     places = np.array([column for row in found for column in row], dtype=np.int32)
     counts = csr_matrix((np.ones(len(places), np.float32), places, ends), shape=(len(texts), len(columns)))
@@ -142,11 +145,11 @@ def _count(texts: Sequence[str], columns: dict[str, int], pairs: bool) -> csr_ma
     return counts
 
 
-def _terms(text: str, pairs: bool) -> list[str]:
+def _terms(text: str, pairs: bool, glyphs: bool) -> list[str]:
     """Return the pieces of a text in lower case, or the pairs of neighbouring characters inside them."""
-    found = pieces(text.lower())
+    found = pieces(folded(text))
     if not pairs:
-        return found
+        return pieces_or_pairs(folded(text)) if glyphs else found
     return [piece[i : i + 2] for piece in found for i in range(max(1, len(piece) - 1))]
 
 

@@ -6,7 +6,7 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -119,7 +119,13 @@ def find_languages(texts: Sequence[str]) -> Languages:
     >>> str(find_languages(["red apple", "fast car"]))
     'English'
     """
-    distinct = sorted(set(texts), key=lambda text: (zlib.crc32(text.encode("utf-8", "surrogatepass")), text))[:SAMPLE]
+    distinct = sorted(set(texts), key=lambda text: (zlib.crc32(text.encode("utf-8", "surrogatepass")), text))
+    return _found(tuple(text[:CHARACTERS] for text in distinct[:SAMPLE]))
+
+
+@lru_cache(maxsize=8)  # a fit asks twice: for its encoder, and for the function words of its names
+def _found(distinct: tuple[str, ...]) -> Languages:
+    """Find the languages of a sample."""
     likely, codes = _likelihoods(distinct), _codes()
     english = codes.index(ENGLISH)
     pseudo = np.zeros(len(codes))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import pairwise
 from typing import NamedTuple
 
 
@@ -53,6 +54,12 @@ _WORD_OR_BREAK = re.compile(
     r"|\S"
 )
 _LONGEST_WORD = 40
+# Korean has spaces, but its particles are written without one: pairs of characters find the word inside.
+_GLYPH = re.compile(rf"[{_UNSPACED}{_HIRAGANA}{_KATAKANA}\uac00-\ud7a3][{_MARKS}]*")
+_GLYPHS = re.compile(rf"(?:{_GLYPH.pattern})+")
+# Vowel points of Hebrew and Arabic, and the stroke that lengthens an Arabic word: most writers omit them.
+_POINTS = dict.fromkeys([*range(0x0591, 0x05C8), *range(0x064B, 0x0653), 0x0640, 0x0670])
+_GREEK_ACCENTS = str.maketrans("άέήίόύώϊϋΐΰ", "αεηιουωιυιυ")  # capitals have none
 _CHARACTER = re.compile(rf"[{_UNSPACED}][{_MARKS}]*")
 
 
@@ -75,6 +82,48 @@ def pieces(text: str) -> list[str]:
     ['don', 't', 'use', '.NET', 'well', 'known', 'C++']
     """
     return _PIECE.findall(text)
+
+
+def folded(text: str) -> str:
+    """Return a text in lower case, without what only some spellings of a word have.
+
+    Accents are composed, the vowel points of Hebrew and Arabic and the accents of Greek, which capitals lack, removed;
+    the Turkish İ becomes an i.
+
+    Examples
+    --------
+    >>> folded("İzmir ΑΘΗΝΑ Αθήνα"), folded("Café")
+    ('izmir αθηνα αθηνα', 'café')
+    """
+    if text.isascii():
+        return text.lower()
+    lower = unicodedata.normalize("NFC", text).lower().replace("i\u0307", "i")
+    return lower.translate(_POINTS).translate(_GREEK_ACCENTS)
+
+
+def has_glyphs(text: str) -> bool:
+    """Tell whether a text is written, at least in part, without spaces between words; Korean counts as such."""
+    return not text.isascii() and _GLYPHS.search(text) is not None
+
+
+def pieces_or_pairs(text: str) -> list[str]:
+    """Split like :func:`pieces`, but runs of a script without spaces into pairs of neighbouring characters.
+
+    Examples
+    --------
+    >>> pieces_or_pairs("A股市场 in 2020")
+    ['A', '股市', '市场', 'in', '2020']
+    """
+    found: list[str] = []
+    for piece in pieces(text):
+        start = 0
+        for run in _GLYPHS.finditer(piece) if not piece.isascii() else ():
+            found += [piece[start : run.start()]] if run.start() > start else []
+            single = _GLYPH.findall(run[0])
+            found += ["".join(pair) for pair in pairwise(single)] or single
+            start = run.end()
+        found += [piece[start:]] if start < len(piece) else []
+    return found
 
 
 def split_words(text: str) -> list[Word]:

@@ -1,13 +1,13 @@
-"""Function words, one file per language in this folder, and detection of a corpus's languages."""
+"""Function words, one file per language in this folder."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
+from importlib.util import find_spec
 
 from shoal.errors import ParameterError
-from shoal.text.words import words
+from shoal.text.languages import find_languages
 
 
 def _read(code: str) -> frozenset[str]:
@@ -19,48 +19,24 @@ STOP_WORDS: dict[str, frozenset[str]] = {code: _read(code) for code in ("en", "d
 # Characters and words of Chinese grammar. They harm no other language, so they need no detection.
 _CHINESE = _read("zh")
 
-_SAMPLE = 5000
-# Function words are about 40 % of a text, so this finds a language that makes up about a twentieth of the corpus.
-_TELLING_SHARE = 0.02
-_TELLING_WORDS = 3
 
-
-def languages(texts: Sequence[str]) -> tuple[str, ...]:
-    """Find the languages of a corpus by their function words.
-
-    Each text counts for the one language whose function words are most frequent in it. A language is in the
-    corpus if its function words in such texts are at least 2 % of all words, and at least three different ones:
-    "car" alone does not make an English corpus French. At most 5000 texts, evenly spaced, are read.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        The corpus.
-
-    Returns
-    -------
-    tuple of str
-        Two-letter codes among the keys of `STOP_WORDS`; empty if none is found.
+def function_words(code: str) -> frozenset[str]:
+    """Return the function words of a language: our own list, or that of stopwordsiso (the extra ``multilingual``).
 
     Examples
     --------
-    >>> languages(["Wie ist das Wetter in der Stadt?", "Das Wetter ist nicht gut"])
-    ('de',)
+    >>> "nicht" in function_words("de"), "inte" in function_words("sv")
+    (True, True)
     """
-    hits: Counter[str] = Counter()
-    seen: dict[str, set[str]] = {code: set() for code in STOP_WORDS}
-    n_words = 0
-    for text in texts[:: max(1, len(texts) // _SAMPLE)]:
-        tokens = [word.casefold() for word in words(text)]
-        n_words += len(tokens)
-        counts = Counter({code: sum(map(listed.__contains__, tokens)) for code, listed in STOP_WORDS.items()})
-        (best, count), (_, runner_up) = counts.most_common(2)
-        if count > runner_up:
-            hits[best] += count
-            seen[best].update(STOP_WORDS[best].intersection(tokens))
-    return tuple(
-        code for code in STOP_WORDS if len(seen[code]) >= _TELLING_WORDS and hits[code] >= _TELLING_SHARE * n_words
-    )
+    if code in STOP_WORDS:
+        return STOP_WORDS[code]
+    if find_spec("stopwordsiso") is None:
+        return frozenset()
+    import stopwordsiso
+
+    listed = {word.casefold() for word in stopwordsiso.stopwords(code)} if stopwordsiso.has_lang(code) else set()
+    # A character of Chinese grammar that is also part of content words (中国, 不锈钢) is in our own list or omitted.
+    return frozenset(word for word in listed if code not in ("zh", "ja") or len(word) > 1)
 
 
 def resolve_stop_words(stop_words: str | Iterable[str] | None, texts: Sequence[str]) -> frozenset[str]:
@@ -94,7 +70,7 @@ def resolve_stop_words(stop_words: str | Iterable[str] | None, texts: Sequence[s
     if stop_words is None:
         return frozenset()
     if stop_words == "auto":
-        return _CHINESE.union(*(STOP_WORDS[code] for code in languages(texts)))
+        return _CHINESE.union(*map(function_words, find_languages(texts).codes))
     if isinstance(stop_words, str):
         raise ParameterError(
             f'stop_words="{stop_words}" is unknown; pass "auto", None or a list of words, for instance '
