@@ -21,6 +21,7 @@ from shoal._version import __version__
 from shoal.cache import write_atomically
 from shoal.confined import read_json
 from shoal.corpus import Corpus, require_column, strings_of, without_formulas
+from shoal.corpus.addresses import scheme_of, short_name, shown, without_secrets
 from shoal.environment import peak_memory_mb, run_environment
 from shoal.errors import DataError, ParameterError, RunFolderError
 from shoal.fit_result import FitResult, read_result
@@ -51,6 +52,7 @@ class FitJob:
     encoding: str | None = None
     format: str | None = None
     sheet: str | None = None
+    query: str | None = None
     vectors: str | None = None
     pairs: str | None = None
     stages: bool = False
@@ -70,7 +72,13 @@ class FitJob:
     def located(self, folder: Path) -> FitJob:
         """Return the job with its files named from ``folder``, where it was started."""
         vectors = None if self.vectors is None else str(folder / self.vectors)
-        return replace(self, source=str(folder / self.source), vectors=vectors)
+        source = self.source if scheme_of(self.source) else str(folder / self.source)
+        return replace(self, source=source, vectors=vectors)
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the job as it may be written to disk: without passwords, whose place is not there."""
+        query = None if self.query is None else without_secrets(self.query)
+        return asdict(replace(self, source=shown(self.source), query=query))
 
     def read(self) -> Corpus:
         """Read the texts."""
@@ -82,6 +90,7 @@ class FitJob:
             encoding=self.encoding,
             format=self.format,
             sheet=self.sheet,
+            query=self.query,
         ).require_texts()
 
 
@@ -106,7 +115,7 @@ def start_fit(
         raise ParameterError(f"--level {job.level} is unknown; pass one of {', '.join(LEVELS)}.")
     model = build_method(job.method or DEFAULT, job.preset, job.params)  # first: a bad parameter leaves no trace
     path = out or claim_path(Path("runs") / (stem or _automatic_stem(job)))
-    request = {"job": asdict(job), "overwrite": overwrite, "folder": str(Path.cwd())}
+    request = {"job": job.as_record(), "overwrite": overwrite, "folder": str(Path.cwd())}
     with writing(path, overwrite=overwrite) as folder:
         result, model = _fit(model, job, read or job.read, folder, path, request, resumed=False)
     return _with_report(result, job, model)
@@ -114,8 +123,7 @@ def start_fit(
 
 def _automatic_stem(job: FitJob) -> str:
     """Return FILE-METHOD without what a file system, a shell or a terminal might not like."""
-    name = "stdin" if job.source == "-" else Path(job.source).name.split(".")[0]
-    stem = re.sub(r"[^\w-]+", "-", name).strip("-")[:_STEM_CHARACTERS]
+    stem = re.sub(r"[^\w-]+", "-", short_name(job.source)).strip("-")[:_STEM_CHARACTERS]
     return f"{stem or 'texts'}-{job.method or DEFAULT}"
 
 
@@ -185,7 +193,7 @@ def _read_again(job: FitJob, request: dict[str, Any], folder: RunFolder) -> Corp
     if request["data_hash"] is None:
         return corpus
     if corpus.content_hash() != request["data_hash"]:
-        raise DataError(f"{job.source} has changed since the run was started; start again with --overwrite.")
+        raise DataError(f"{shown(job.source)} has changed since the run was started; start again with --overwrite.")
     return replace(corpus, notes=request["notes"])
 
 
@@ -350,11 +358,11 @@ def write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Corp
             "shoal_version": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             **result.as_json(),
-            "request": asdict(job),
+            "request": job.as_record(),
             "parameters": parameters,
             "seed": parameters.get("random_state"),
             "data": {
-                "source": job.source,
+                "source": shown(job.source),
                 "sha256": corpus.content_hash(),
                 "text_column": corpus.text_column,
                 "id_column": corpus.id_column,

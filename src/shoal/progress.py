@@ -40,8 +40,8 @@ class progress:
     ----------
     label : str
         What is being done.
-    total : int
-        The number of units.
+    total : int, optional
+        The number of units; None if it is not known before the end.
     unit : str, default="texts"
         What is counted.
 
@@ -52,7 +52,7 @@ class progress:
     ...         bar.advance(1)
     """
 
-    def __init__(self, label: str, total: int, unit: str = "texts") -> None:
+    def __init__(self, label: str, total: int | None, unit: str = "texts") -> None:
         self.label = label
         self.total = total
         self.unit = unit

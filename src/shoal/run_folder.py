@@ -24,6 +24,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -132,6 +133,7 @@ class RunFolder:
             a regular file inside the folder.
         """
         folder = cls(Path(path))
+        _require_local(folder.path)
         if not folder.path.is_dir():
             hint = "; it is unfinished: run `shoal fit --resume`" if partial_path(folder.path).is_dir() else ""
             raise RunFolderError(f"{folder.path} is not a run folder{hint or '; pass one that `shoal fit` wrote'}.")
@@ -277,6 +279,7 @@ def writing(path: Path, *, overwrite: bool = False, resume: bool = False) -> Ite
     RunFolderError
         If ``path`` is taken, or another process is writing it.
     """
+    _require_local(path)
     partial = RunFolder(partial_path(path))
     with _locked(path):
         _give_back(partial, path)
@@ -325,6 +328,15 @@ def _locked(path: Path) -> Iterator[None]:
         if parent_is_ours:
             with contextlib.suppress(OSError):  # not empty: the run is in it
                 path.parent.rmdir()
+
+
+def _require_local(path: Path) -> None:
+    """Refuse an address such as ``s3://…``: an object store has no locks and no folder that can be renamed."""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", str(path)):  # of two letters at least: C: is a drive
+        raise RunFolderError(
+            f"{path} is no folder of this machine, where a run has to be, to be locked, complete or absent; pass a "
+            "folder here, and copy the finished run with the tools of the store."
+        )
 
 
 def _check_target(path: Path, overwrite: bool, resume: bool) -> None:

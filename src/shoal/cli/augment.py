@@ -4,18 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from shoal.cli.tables import (
-    Encoding,
-    Format,
-    Json,
-    Out,
-    Overwrite,
-    SafeCsv,
-    Sheet,
-    TextColumn,
-    require_free,
-    write_result,
-)
+from shoal.cli.tables import Encoding, Format, Json, Out, Overwrite, Query, SafeCsv, Sheet, TextColumn, write_result
 
 EXAMPLES = """
 Examples:
@@ -36,6 +25,7 @@ def augment(
     text: TextColumn = None,
     seed: int = typer.Option(0, help="The random seed."),
     backbone: str = typer.Option("builtin", help="The encoder with which `neighbour` compares words."),
+    query: Query = None,
     encoding: Encoding = None,
     format: Format = None,
     sheet: Sheet = None,
@@ -54,11 +44,12 @@ def augment(
     from shoal.augment import AugmentCache, augmented_pair, make_augmenter
     from shoal.cli.console import print_json, say
     from shoal.corpus import Corpus
+    from shoal.corpus.targets import require_free
     from shoal.encoder.transformer import TransformerEncoder
     from shoal.errors import DataError
 
     require_free(out, overwrite)
-    corpus = Corpus.read(file, text=text, encoding=encoding, format=format, sheet=sheet).require_texts()
+    corpus = Corpus.read(file, text=text, encoding=encoding, format=format, sheet=sheet, query=query).require_texts()
     taken = [name for name in ("left", "right") if name in corpus.frame.columns]
     if taken:
         raise DataError(f"the table already has the column {taken[0]!r}; rename it first.")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from shoal.cli.tables import Json, Overwrite, require_free
+from shoal.cli.tables import Json, Overwrite
 
 EXAMPLES = """
 Examples:
@@ -29,6 +29,7 @@ def compare(
     Texts correspond by their content. Agreement is in percent: texts in corresponding clusters, NMI and ARI.
     """
     from shoal.cli.console import print_json, print_scores, print_table, say
+    from shoal.corpus.targets import require_free
     from shoal.report import Contents
     from shoal.report.comparison import compare as compared
     from shoal.report.comparison_page import compare_report

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from shoal.cli.completion import Method
-from shoal.cli.tables import Encoding, Format, Json, Overwrite, SafeCsv, Sheet, TextColumn
+from shoal.cli.tables import Encoding, Format, Json, Overwrite, Query, SafeCsv, Sheet, TextColumn
 
 if TYPE_CHECKING:
     from shoal.fit_result import FitResult
@@ -30,6 +30,10 @@ Examples:
 
     cat titles.txt | shoal fit - --clusters 8 --out runs/titles --json
 
+    shoal fit 'tickets/year=*/*.parquet' --text body
+
+    shoal fit duckdb:///shop.db --query "select id, body from tickets where year = 2024"
+
     shoal fit titles.txt --clusters 20 --method sccl --reduce umap --cluster idec
 
     shoal fit titles.txt --clusters 20 --method kmeans --refine iterative-classification
@@ -41,7 +45,8 @@ Examples:
 def fit(
     file: str | None = typer.Argument(
         None,
-        help="csv, tsv, jsonl, json, parquet, xlsx or txt, also .gz; a folder of .txt and .md; - for standard input.",
+        help="csv, tsv, jsonl, json, parquet, xlsx or txt, also .gz; a folder or a 'PATTERN' of such files; an "
+        "address: s3://…, duckdb:///…, postgresql://…; - for standard input.",
     ),
     text: TextColumn = None,
     id: str | None = typer.Option(None, help="A column with ids."),
@@ -93,6 +98,7 @@ def fit(
     ),
     llm_model: str | None = typer.Option(None, help="Its name there."),
     seed: int | None = typer.Option(None, help="The random seed.  [default: 0]", show_default=False),
+    query: Query = None,
     encoding: Encoding = None,
     format: Format = None,
     sheet: Sheet = None,
@@ -109,8 +115,8 @@ def fit(
 
     if (file is None) == (resume is None):
         raise ParameterError("pass either a FILE to cluster or --resume RUN to continue an interrupted run.")
-    flags = _given(text=text, id=id, label=label, encoding=encoding, format=format, method=method)
-    flags |= _given(preset="+".join(preset) or None)
+    flags = _given(text=text, id=id, label=label, encoding=encoding, format=format, query=query)
+    flags |= _given(method=method, preset="+".join(preset) or None)
     flags |= _given(clusters=clusters and whole_or_text(clusters), level=level)
     flags |= _given(backbone=backbone, vectors=vectors and str(vectors), pairs=pairs, seed=seed)
     flags |= _given(stages=stages or None, safe_csv=safe_csv or None, date=date, group_by=group_by or None)

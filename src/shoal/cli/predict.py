@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from shoal.cli.tables import Encoding, Format, Json, Out, Overwrite, SafeCsv, Sheet, require_free, write_result
+from shoal.cli.tables import Encoding, Format, Json, Out, Overwrite, Query, SafeCsv, Sheet, write_result
 
 EXAMPLES = """
 Examples:
@@ -15,6 +15,10 @@ Examples:
     shoal predict runs/tickets-shoal-1 new.csv --text body --out sorted.csv
 
     shoal predict runs/tickets-shoal-1 new.csv --min-confidence 0.5 --out sorted.csv
+
+    shoal predict runs/tickets-shoal-1 's3://shop/tickets/*.parquet' --out s3://shop/sorted/
+
+    shoal predict runs/tickets-shoal-1 'postgresql://ann@db/shop?table=tickets' --out sorted.parquet
 
     echo "my parcel is late" | shoal predict runs/tickets-shoal-1 - --json
 """
@@ -28,6 +32,7 @@ def predict(
     min_confidence: float = typer.Option(
         0.0, min=0, max=1, help="Texts below this confidence get no cluster; their nearest is the second choice."
     ),
+    query: Query = None,
     encoding: Encoding = None,
     format: Format = None,
     sheet: Sheet = None,
@@ -42,14 +47,15 @@ def predict(
     import polars as pl
 
     from shoal.cli.console import print_json, say
-    from shoal.corpus import Corpus, read_table
+    from shoal.corpus import Corpus, read_source
+    from shoal.corpus.targets import require_free
     from shoal.methods.inputs import read_vectors
     from shoal.methods.persistence import load
 
     require_free(out, overwrite)
     started = time.perf_counter()
     model = load(run)
-    table, _ = read_table(file, encoding=encoding, format=format, sheet=sheet)
+    table, _ = read_source(file, encoding=encoding, format=format, sheet=sheet, query=query)
     corpus = Corpus.of(table, text=text or _fitted_column(run, table.columns))
     found = model.predict_clustering(corpus, vectors=None if vectors is None else read_vectors(vectors))
     outliers = 0

@@ -26,10 +26,10 @@ def score(
     """Score a clustering against known classes, in percent: ACC, NMI, ARI, purity and more."""
     from shoal import metrics
     from shoal.cli.console import print_json, print_scores, say
-    from shoal.corpus import read_table, require_column, strings_of
+    from shoal.corpus import read_source, require_column, strings_of
     from shoal.errors import DataError
 
-    table, _ = read_table(file, encoding=encoding, sheet=sheet)
+    table, _ = read_source(file, encoding=encoding, sheet=sheet)
     classes, groups = (strings_of(table[require_column(table, name)]).to_list() for name in (label, cluster))
     rows = [i for i, known in enumerate(classes) if known]
     if not rows:

@@ -21,6 +21,7 @@ FILE_KEYS: dict[str, tuple[type, ...]] = {
             "encoding",
             "format",
             "sheet",
+            "query",
             "vectors",
             "pairs",
             "method",

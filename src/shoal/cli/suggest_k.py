@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from shoal.cli.tables import Encoding, Format, Json, Sheet, TextColumn
+from shoal.cli.tables import Encoding, Format, Json, Query, Sheet, TextColumn
 
 EXAMPLES = """
 Examples:
@@ -26,6 +26,7 @@ def suggest_k(
         "auto", help="The encoder: auto (by language), builtin, multilingual, use, e5, static, a folder, or a hub name."
     ),
     picture: Path | None = typer.Option(None, help="Draw the evidence: a name that ends with .svg, .png or .pdf."),
+    query: Query = None,
     encoding: Encoding = None,
     format: Format = None,
     sheet: Sheet = None,
@@ -34,10 +35,11 @@ def suggest_k(
     """Suggest two or three numbers of clusters, with what each would join or divide; nothing is trained."""
     from shoal.cli.console import print_json, print_table, say
     from shoal.corpus import Corpus
+    from shoal.corpus.addresses import shown
     from shoal.methods.suggesting import suggest_n_clusters
     from shoal.report.granularity_picture import save_curve
 
-    corpus = Corpus.read(file, text=text, encoding=encoding, format=format, sheet=sheet).require_texts()
+    corpus = Corpus.read(file, text=text, encoding=encoding, format=format, sheet=sheet, query=query).require_texts()
     found = suggest_n_clusters(corpus, clusters, backbone)
     if picture is not None:
         save_curve(found.choice.as_dict(), picture)
@@ -51,6 +53,6 @@ def suggest_k(
         print_table(
             f"{level}: {number} clusters", ["the largest", "texts", "compared with medium"], rows, right=["texts"]
         )
-    say(f"{found.choice.n_sampled} texts were measured. To fit: shoal fit {file} --clusters NUMBER")
+    say(f"{found.choice.n_sampled} texts were measured. To fit: shoal fit {shown(file)} --clusters NUMBER")
     if picture is not None:
         say(f"The evidence: {picture}")

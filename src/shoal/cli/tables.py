@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-
-from shoal.errors import DataError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,8 +19,15 @@ Sheet = Annotated[
 Encoding = Annotated[str | None, typer.Option("--encoding", help="The file's encoding; detected by default.")]
 Format = Annotated[str | None, typer.Option("--format", help="The file's format; by default from its name or content.")]
 Out = Annotated[
-    Path | None,
-    typer.Option("--out", help="Where the table goes: csv, tsv, jsonl, parquet, …; csv to stdout by default."),
+    str | None,
+    typer.Option(
+        "--out",
+        help="Where the table goes: csv, tsv, jsonl, parquet, …, also s3://…; FOLDER/ for a parquet data set; csv to "
+        "stdout by default.",
+    ),
+]
+Query = Annotated[
+    str | None, typer.Option("--query", help="A select statement, for a database: duckdb:///…, postgresql://….")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite/--no-overwrite", help="Replace the output if it exists.")]
 SafeCsv = Annotated[
@@ -37,18 +41,12 @@ SafeCsv = Annotated[
 Json = Annotated[bool, typer.Option("--json/--no-json", help="Print the result as one JSON object.")]
 
 
-def require_free(out: Path | None, overwrite: bool) -> None:
-    """Refuse a file that exists, before any work is done."""
-    if out is not None and out.exists() and not overwrite:
-        raise DataError(f"{out} exists; pass --overwrite to replace it, or another --out.")
-
-
-def write_result(table: pl.DataFrame, out: Path | None, *, as_json: bool, safe: bool = False) -> None:
+def write_result(table: pl.DataFrame, out: str | None, *, as_json: bool, safe: bool = False) -> None:
     """Write a table to ``out``, or to standard output unless JSON goes there."""
-    from shoal.corpus import without_formulas, write_table
+    from shoal.corpus import without_formulas, write_target
 
     if out is not None:
-        write_table(table, out, safe=safe)
+        write_target(table, out, safe=safe)
     elif not as_json:
         from shoal.cli.console import print_csv
 

@@ -24,7 +24,7 @@ from shoal.corpus.columns import (
     unique_names,
     without_nesting,
 )
-from shoal.corpus.readers import read_table
+from shoal.corpus.sources import read_source
 from shoal.errors import DataError
 
 RESERVED = ("cluster", "cluster_name", "confidence", "second_cluster", "second_confidence")
@@ -48,7 +48,7 @@ class Corpus:
     notes : mapping, optional
         What reading found and did; JSON-serialisable. Always ``rows`` and ``text_column_chosen``; if not zero,
         ``empty`` (rows without text), ``missing`` (those of them that are null or NaN), ``non_string`` (texts that
-        were numbers, lists, …), ``duplicates`` (texts equal to an earlier one), and the notes of `read_table`
+        were numbers, lists, …), ``duplicates`` (texts equal to an earlier one), and the notes of `read_source`
         except ``mixed``.
 
     Examples
@@ -75,24 +75,27 @@ class Corpus:
         encoding: str | None = None,
         format: str | None = None,
         sheet: str | None = None,
+        query: str | None = None,
     ) -> Corpus:
-        r"""Read a corpus from a file, a folder of texts, a stream or the standard input (``-``).
+        r"""Read a corpus from a file, a folder, many files, an object store, a database or standard input (``-``).
 
-        The formats, and what happens to broken input, are described at `read_table`. Without ``text`` the
-        text column is the only column, or the only column of strings, or the only one of these that is not
-        plainly numbers, dates, codes, addresses or a category, or the only one of these with a usual name
+        The places are described at `read_source`, the formats and what happens to broken input at `read_table`.
+        Without ``text`` the text column is the only column, or the only column of strings, or the only one of these
+        that is not plainly numbers, dates, codes, addresses or a category, or the only one of these with a usual name
         (text, body, title, sentence, …); the id and label columns never qualify.
 
         Parameters
         ----------
         source : str, Path or binary file
-            A path, ``-`` or an open stream.
+            A path, a pattern, an address, ``-`` or an open stream.
         text, id, label : str, optional
             Names of columns. Several text columns, ``"title,body"`` or a list, are joined by line ends.
         encoding, format : str, optional
             Force an encoding or a format.
         sheet : str, optional
             The name or number of a workbook's sheet; needed if several have data.
+        query : str, optional
+            A select statement, for a database.
 
         Returns
         -------
@@ -110,7 +113,7 @@ class Corpus:
         >>> Corpus.read(io.BytesIO(b"id,body\n1,late parcel\n2,wrong size\n"), id="id").texts
         ['late parcel', 'wrong size']
         """
-        frame, notes = read_table(source, encoding=encoding, format=format, sheet=sheet)
+        frame, notes = read_source(source, encoding=encoding, format=format, sheet=sheet, query=query)
         if "files" in notes:  # a folder: the name of each file is its id
             text, id = text or "text", id or "file"
         return cls._of_frame(frame, notes, text, id, label)

@@ -181,14 +181,19 @@ def _format_of(name: str, raw: bytes, format: str | None, guess: bool) -> str | 
         if kind is None:
             raise ParameterError(f"format={format!r} is not known; the formats are {known.replace('.', '')}.")
         return kind
-    suffix = Path(name.lower().removesuffix(".gz")).suffix
-    if suffix in FORMATS:
-        return FORMATS[suffix]
+    if kind := format_of_name(name):
+        return kind
     if guess:
         return {b"PAR1": "parquet", b"PK\x03\x04": "xlsx"}.get(raw[:4])
+    suffix = Path(name.lower().removesuffix(".gz")).suffix
     raise DataError(
         f"{name} has an unknown suffix {suffix!r}; the suffixes are {known} (each also .gz), or pass format."
     )
+
+
+def format_of_name(name: str) -> str | None:
+    """Return the format that a file's suffix stands for; None if it is unknown."""
+    return FORMATS.get(Path(name.lower().removesuffix(".gz")).suffix)
 
 
 def _guess(text: str) -> str:
@@ -260,7 +265,7 @@ def _read_parquet(raw: bytes) -> pl.DataFrame:
         with _quiet():
             return pl.read_parquet(io.BytesIO(raw))
     except (Exception, pl.exceptions.PanicException) as error:
-        raise DataError(f"not valid parquet ({_first_line(error)}); write it again.") from error
+        raise DataError(f"not valid parquet ({first_line(error)}); write it again.") from error
 
 
 @contextlib.contextmanager
@@ -280,7 +285,7 @@ def _quiet() -> Iterator[None]:
         os.close(nowhere)
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     """Return the first line of another library's message."""
     return str(error).partition("\n")[0]
 

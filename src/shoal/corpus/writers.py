@@ -55,23 +55,28 @@ def write_table(frame: pl.DataFrame, path: Path, *, safe: bool = False) -> None:
     ...     path.read_text()
     'text,cluster\n"a, b",0\n,\n'
     """
-    zipped = path.name.lower().endswith(".gz")
-    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    content = encoded(frame, str(path), safe=safe)
+    try:
+        write_atomically(path, content)
+    except OSError as error:
+        raise ParameterError(f"{path} cannot be written ({error}); choose another path.") from error
+
+
+def encoded(frame: pl.DataFrame, name: str, *, safe: bool = False) -> bytes:
+    """Return the content of the file that `write_table` would write."""
+    zipped = name.lower().endswith(".gz")
+    suffix = Path(name.lower().removesuffix(".gz")).suffix
     if suffix in _TEXT_WRITERS:
         plain = without_nesting(frame)
         content = _TEXT_WRITERS[suffix](without_formulas(plain) if safe and suffix in _DELIMITED else plain).encode()
-    elif suffix in _BINARY_WRITERS and not zipped:
-        content = _BINARY_WRITERS[suffix](frame)
-    else:
-        raise ParameterError(
-            f"{path} has an unknown suffix {suffix + '.gz' * zipped!r}; the suffixes are "
-            f"{' '.join(_TEXT_WRITERS)} (each also .gz) {' '.join(_BINARY_WRITERS)}."
-        )
-    try:
         # without a timestamp, so that the same table gives the same file
-        write_atomically(path, gzip.compress(content, mtime=0) if zipped else content)
-    except OSError as error:
-        raise ParameterError(f"{path} cannot be written ({error}); choose another path.") from error
+        return gzip.compress(content, mtime=0) if zipped else content
+    if suffix in _BINARY_WRITERS and not zipped:
+        return _BINARY_WRITERS[suffix](frame)
+    raise ParameterError(
+        f"{name} has an unknown suffix {suffix + '.gz' * zipped!r}; the suffixes are "
+        f"{' '.join(_TEXT_WRITERS)} (each also .gz) {' '.join(_BINARY_WRITERS)}."
+    )
 
 
 def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:

@@ -1,0 +1,100 @@
+"""Data sets in folders of this machine."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import polars as pl
+
+from shoal.corpus.addresses import is_pattern
+from shoal.corpus.readers import first_line, format_of_name, read_table
+from shoal.corpus.sources.data_sets import Part, choose_files, read_parts, without_untyped
+from shoal.errors import DataError
+
+
+def holds_tables(source: str | Path) -> bool:
+    """Tell whether it is a folder with tables in it, not counting texts in files of their own."""
+    folder = Path(source).expanduser()
+    try:
+        return folder.is_dir() and any(format_of_name(name) not in (None, "txt") for name in _files_in(folder))
+    except (OSError, ValueError):
+        return False
+
+
+def read_folder(source: str, encoding: str | None, format: str | None) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Read all tables of a folder, or all that match a pattern, as one.
+
+    Raises
+    ------
+    DataError
+        If there are none, or they do not fit together.
+    """
+    path = str(Path(source).expanduser()) if source.startswith("~") else source
+    root = fixed_part(path) if is_pattern(path) else path
+    try:
+        names = list(_files_in(Path(path)) if not is_pattern(path) else _matches(path))
+        if not names:
+            raise DataError(f"no file is there; check the pattern (looked in {Path(root).absolute()}).")
+        files = choose_files(names, Path(root).as_posix(), format)
+    except DataError as error:
+        raise DataError(f"{source}: {error}") from error
+    except OSError as error:
+        raise DataError(f"{source} cannot be read ({error}); check the path and its permissions.") from error
+    return read_parts(files, functools.partial(_read_part, encoding=encoding, format=format))
+
+
+def fixed_part(pattern: str) -> str:
+    """Return the folder above the first wildcard of a pattern.
+
+    Examples
+    --------
+    >>> fixed_part("data/tickets/year=*/*.parquet")
+    'data/tickets'
+    """
+    parts = PurePosixPath(pattern.replace(os.sep, "/")).parts
+    first = next(i for i, part in enumerate(parts) if any(sign in part for sign in "*?["))
+    return str(PurePosixPath(*parts[:first]))
+
+
+def _matches(pattern: str) -> Iterator[str]:
+    """Yield the files that match, and those in folders that match, each once."""
+    root = fixed_part(pattern)
+    found = Path(root).glob(str(PurePosixPath(pattern.replace(os.sep, "/")).relative_to(root)))
+    yield from dict.fromkeys(
+        name for path in found for name in (_files_in(path) if path.is_dir() else _with_content(path))
+    )
+
+
+def _files_in(folder: Path) -> Iterator[str]:
+    """Yield the files below a folder that have any content."""
+    for place, _, files in os.walk(folder, onerror=_refuse):
+        for name in files:
+            yield from _with_content(Path(place) / name)
+
+
+def _with_content(path: Path) -> Iterator[str]:
+    """Yield the name of a regular file that is not empty; programs leave empty ones as marks and as empty parts."""
+    if path.is_file() and path.stat().st_size:
+        yield path.as_posix()
+
+
+def _refuse(error: OSError) -> None:
+    """Raise what `os.walk` would pass over: rows would be lost silently."""
+    raise error
+
+
+def _read_part(name: str, encoding: str | None, format: str | None) -> Part:
+    """Read one file; of parquet only the columns, for now."""
+    if (format or format_of_name(name)) == "parquet" and not name.endswith(".gz"):
+        unread = pl.scan_parquet(name, glob=False, hive_partitioning=False)
+        try:
+            unread.collect_schema()
+        except (Exception, pl.exceptions.PanicException) as error:
+            raise DataError(f"{name}: not valid parquet ({first_line(error)}); write it again.") from error
+        return Part(name, unread)
+    frame, notes = read_table(name, encoding=encoding, format=format)
+    return Part(name, without_untyped(frame), notes)
