@@ -7,12 +7,12 @@ PIP    := $(BIN)/python -m pip install --quiet --retries 10 --disable-pip-versio
 # The tests run in two processes: one thread each, or they would fight for the cores.
 test fast: export OMP_NUM_THREADS = 1
 
-.PHONY: demo test check fast format campaign clean chromium
+.PHONY: demo test check fast format campaign clean chromium postgresql
 
 demo: $(VENV)/.installed
 	$(BIN)/shoal demo --out demo-run --overwrite
 
-test: $(VENV)/.installed-dev chromium
+test: $(VENV)/.installed-dev chromium postgresql
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -27,6 +27,12 @@ chromium:
 	@command -v chromium chromium-browser google-chrome microsoft-edge >/dev/null || \
 	  (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null) || \
 	  echo "WARNING: no Chromium, and it cannot be installed: the tests of the pages will be SKIPPED" >&2
+
+# Databases are read from a real server, which the tests start themselves, on this machine alone.
+postgresql:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \
+	  (apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql >/dev/null) || \
+	  echo "WARNING: no PostgreSQL, and it cannot be installed: the tests of databases on a server will be SKIPPED" >&2
 
 # Attack Shoal: odd files and values, kills at every write, tampered runs, a busy machine; e.g.
 # make campaign ARGUMENTS="--chapters files --files 100000 --seed 7"

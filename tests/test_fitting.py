@@ -105,3 +105,9 @@ def test_what_does_not_work_leaves_nothing_behind(job, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["tickets.csv"]
     with pytest.raises(RunFolderError, match="there is no interrupted run"):
         resume_fit(tmp_path / "run")
+
+
+def test_what_is_recorded_of_a_job_has_no_password():
+    job = FitJob("postgresql://ann:hunter2@db/shop", query="select * from dblink('password=hunter2', 'select 1')")
+    assert "hunter2" not in json.dumps(job.as_record())
+    assert FitJob(**job.as_record()).source == "postgresql://ann@db/shop"
