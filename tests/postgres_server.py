@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PASSWORD = "hunter2 & more"
+NO_SERVER = "NO POSTGRESQL: databases on a server are NOT tested; apt-get install postgresql"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import polars as pl
 import pytest
 
-from postgres_server import PASSWORD, postgres_server, programs
+from postgres_server import NO_SERVER, PASSWORD, postgres_server, programs
 from shoal.corpus import Corpus, read_source
 from shoal.corpus.sources import databases
 from shoal.errors import DataError, MissingExtraError, ParameterError
@@ -131,7 +131,7 @@ def server():
     import psycopg
 
     if programs() is None:
-        pytest.skip("there is no PostgreSQL server; make test installs it where it can")
+        pytest.skip(NO_SERVER)
     with postgres_server() as made:
         with psycopg.connect(address(made)) as connection:
             connection.execute(
@@ -140,8 +140,8 @@ def server():
             )
             connection.execute(
                 "insert into tickets select i, case when i % 7 > 0 then 'ticket number ' || i end, "
-                "timestamp '2024-05-01' + i * interval '1 hour', i / 4.0, array['a', 'b'], '{\"a\": 1}', gen_random_uuid() "
-                "from generate_series(0, 99) i"
+                "timestamp '2024-05-01' + i * interval '1 hour', i / 4.0, array['a', 'b'], '{\"a\": 1}', "
+                "gen_random_uuid() from generate_series(0, 99) i"
             )
         yield made
 

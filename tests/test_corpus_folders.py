@@ -23,6 +23,6 @@ def test_every_text_file_is_a_row_in_the_order_of_names(tmp_path):
 
 
 def test_a_folder_without_texts(tmp_path):
-    (tmp_path / "table.csv").write_text("a,b")
+    (tmp_path / "picture.png").write_bytes(b"a,b")
     with pytest.raises(DataError, match=r"is a folder without \.txt or \.md files"):
         Corpus.read(tmp_path)

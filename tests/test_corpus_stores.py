@@ -94,7 +94,7 @@ def test_patterns_and_partitions(bucket):
     whole, notes = read_source(f"{bucket}/tickets")
     assert whole["year"].to_list() == [2023] * 4 + [2024] * 4
     assert whole["part"].to_list() == ["a", "a", "b", "b"] * 2
-    assert notes["files"] == 4
+    assert notes["parts"] == 4
     assert read_source(f"{bucket}/tickets/")[0].equals(whole)
     assert read_source(f"{bucket}/tickets/year=*/*.parquet")[0].equals(whole)
     assert read_source(f"{bucket}/tickets/year=2024")[0].equals(whole[4:])

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from cli_tickets import FAST, assignments, made_table
-from postgres_server import PASSWORD, postgres_server, programs
+from postgres_server import NO_SERVER, PASSWORD, postgres_server, programs
 from shoal.corpus import read_source
 
 
@@ -97,7 +97,7 @@ def test_a_run_is_a_folder_of_this_machine(shoal, tickets, tmp_path, monkeypatch
 @pytest.mark.slow
 def test_no_password_is_written_or_said(shoal, tmp_path, monkeypatch):
     if programs() is None:
-        pytest.skip("there is no PostgreSQL server; make test installs it where it can")
+        pytest.skip(NO_SERVER)
     import psycopg
 
     monkeypatch.chdir(tmp_path)

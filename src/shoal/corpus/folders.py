@@ -43,7 +43,9 @@ def read_folder(folder: Path, encoding: str | None = None) -> tuple[pl.DataFrame
     )
     files = [(name, file) for name, file in files if not any(part.startswith(".") for part in name.split("/"))]
     if not files:
-        raise DataError(f"{folder} is a folder without {' or '.join(SUFFIXES)} files; pass a file, or another folder.")
+        raise DataError(
+            f"{folder} is a folder without {' or '.join(SUFFIXES)} files or tables; pass a file, or another folder."
+        )
     texts, notes = [], {"files": len(files)}
     for name, file in files:
         try:

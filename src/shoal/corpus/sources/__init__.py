@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import polars as pl
 
-from shoal.corpus.addresses import DATABASES, is_pattern, located, scheme_of, shown
+from shoal.corpus.addresses import DATABASES, located, scheme_of, shown
 from shoal.corpus.readers import read_table
+from shoal.corpus.sources.local_files import is_data_set, read_local
 from shoal.errors import ParameterError
 
 __all__ = ["read_source"]
 
 
 def read_source(
-    source: str | Path | BinaryIO, encoding: str | None = None, format: str | None = None, query: str | None = None
+    source: str | Path | BinaryIO,
+    encoding: str | None = None,
+    format: str | None = None,
+    sheet: str | None = None,
+    query: str | None = None,
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     r"""Read a table from a file, a stream, a data set, an object store or a database.
 
     - A file or stream is read by `read_table`.
-    - A folder or a pattern (``tickets/*.parquet``, ``**`` for folders of any depth) is one table of many files of one
+    - A folder with more tables than texts in files of their own, or a pattern (``tickets/*.parquet``, ``**`` for
+      folders of any depth), is one table of many files of one
       format, joined in the order of their names. Their columns must agree. Folders named ``column=value`` are columns
       too. Files and folders whose names begin with ``_`` or ``.``, and files of no bytes, are omitted.
     - ``s3://``, ``gs://``, ``abfs://``, ``memory://``, ``file://``: files, folders and patterns there, through fsspec
@@ -33,7 +40,7 @@ def read_source(
     ----------
     source : str, Path or binary file
         A path, a pattern, an address, ``-`` or an open stream.
-    encoding, format : str, optional
+    encoding, format, sheet : str, optional
         As for `read_table`.
     query : str, optional
         A select statement, for a database.
@@ -43,7 +50,7 @@ def read_source(
     frame : polars.DataFrame
         At least one row.
     notes : dict
-        The notes of `read_table`, their counts added up; ``files``, their number, if there may be several.
+        The notes of `read_table`, their counts added up; ``parts``, the files of a data set.
 
     Raises
     ------
@@ -70,6 +77,7 @@ def read_source(
         )
     if isinstance(source, str):
         source = located(source)
+    read = functools.partial(read_table, encoding=encoding, format=format, sheet=sheet)
     if scheme in DATABASES:
         from shoal.corpus.sources.databases import read_database
 
@@ -77,10 +85,7 @@ def read_source(
     if scheme not in (None, "file"):
         from shoal.corpus.sources.stores import read_stored
 
-        return read_stored(str(source), encoding, format)
-    if isinstance(source, (str, Path)) and str(source) != "-":
-        from shoal.corpus.sources.folders import holds_tables, read_folder
-
-        if is_pattern(str(source)) or holds_tables(source):
-            return read_folder(str(source), encoding, format)
-    return read_table(source, encoding=encoding, format=format)
+        return read_stored(str(source), read, format)
+    if isinstance(source, (str, Path)) and str(source) != "-" and is_data_set(source, format):
+        return read_local(str(source), read, format)
+    return read(source)

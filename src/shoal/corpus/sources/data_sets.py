@@ -99,7 +99,7 @@ def read_parts(names: Sequence[str], read: Callable[[str], Part]) -> tuple[pl.Da
             except (Exception, pl.exceptions.PanicException) as error:
                 raise DataError(f"{part.name} cannot be read ({first_line(error)}); write it again.") from error
             bar.advance(1)
-    return pl.concat(frames), {"files": len(names), **_sum_of_notes(part.notes for part in parts)}
+    return pl.concat(frames), {"parts": len(names), **_sum_of_notes(part.notes for part in parts)}
 
 
 def _with_partitions(parts: Sequence[Part]) -> list[Part]:

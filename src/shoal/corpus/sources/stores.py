@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import polars as pl
 
 from shoal.corpus.addresses import STORES, is_pattern, scheme_of, shown
-from shoal.corpus.readers import first_line, read_table
+from shoal.corpus.readers import first_line
 from shoal.corpus.sources.data_sets import Part, choose_files, read_parts, without_untyped
-from shoal.corpus.sources.folders import fixed_part
+from shoal.corpus.sources.local_files import fixed_part
 from shoal.errors import DataError, MissingExtraError, ShoalError
 
 
@@ -25,8 +24,10 @@ class _Content(io.BytesIO):
         self.name = name
 
 
-def read_stored(address: str, encoding: str | None, format: str | None) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Read a file of an object store, or all tables of a folder or a pattern there as one.
+def read_stored(
+    address: str, read: Callable[..., tuple[pl.DataFrame, dict[str, Any]]], format: str | None
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Read a file of an object store, or all tables of a folder or a pattern there as one; ``read`` reads one of them.
 
     Raises
     ------
@@ -37,7 +38,6 @@ def read_stored(address: str, encoding: str | None, format: str | None) -> tuple
     """
     with telling(address):
         store, path = store_of(address)
-        read = functools.partial(read_table, encoding=encoding, format=format)
         if not is_pattern(address) and store.isfile(path):
             return read(_fetched(store, path))
         root = fixed_part(path) if is_pattern(address) else path

@@ -1,32 +1,43 @@
-"""Data sets in folders of this machine."""
+"""Data sets on this machine."""
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import polars as pl
 
 from shoal.corpus.addresses import is_pattern
-from shoal.corpus.readers import first_line, format_of_name, read_table
+from shoal.corpus.folders import SUFFIXES as TEXT_SUFFIXES
+from shoal.corpus.readers import first_line, format_of_name
 from shoal.corpus.sources.data_sets import Part, choose_files, read_parts, without_untyped
 from shoal.errors import DataError
 
 
-def holds_tables(source: str | Path) -> bool:
-    """Tell whether it is a folder with tables in it, not counting texts in files of their own."""
-    folder = Path(source).expanduser()
+def is_data_set(source: str | Path, format: str | None) -> bool:
+    """Tell a pattern, and a folder with at least as many tables as texts in files of their own."""
+    if is_pattern(str(source)):
+        return True
     try:
-        return folder.is_dir() and any(format_of_name(name) not in (None, "txt") for name in _files_in(folder))
-    except (OSError, ValueError):
+        folder = Path(source).expanduser()
+        is_folder = folder.is_dir()
+    except (OSError, ValueError, RuntimeError):  # too long, a NUL in it, no home
         return False
+    if not is_folder or format is not None:
+        return is_folder
+    names = [PurePosixPath(name) for name in _files_in(folder)]
+    n_texts = sum(name.suffix.lower() in TEXT_SUFFIXES for name in names)
+    n_tables = sum(format_of_name(name.name) not in (None, "txt") for name in names)
+    return n_tables > 0 and n_tables >= n_texts
 
 
-def read_folder(source: str, encoding: str | None, format: str | None) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Read all tables of a folder, or all that match a pattern, as one.
+def read_local(
+    source: str, read: Callable[..., tuple[pl.DataFrame, dict[str, Any]]], format: str | None
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Read all tables of a folder, or all that match a pattern, as one; ``read`` reads one of them.
 
     Raises
     ------
@@ -44,7 +55,7 @@ def read_folder(source: str, encoding: str | None, format: str | None) -> tuple[
         raise DataError(f"{source}: {error}") from error
     except OSError as error:
         raise DataError(f"{source} cannot be read ({error}); check the path and its permissions.") from error
-    return read_parts(files, functools.partial(_read_part, encoding=encoding, format=format))
+    return read_parts(files, functools.partial(_read_part, read=read, format=format))
 
 
 def fixed_part(pattern: str) -> str:
@@ -84,10 +95,10 @@ def _with_content(path: Path) -> Iterator[str]:
 
 def _refuse(error: OSError) -> None:
     """Raise what `os.walk` would pass over: rows would be lost silently."""
-    raise error
+    raise DataError(f"{error.filename} cannot be read ({error.strerror}); check its permissions.") from error
 
 
-def _read_part(name: str, encoding: str | None, format: str | None) -> Part:
+def _read_part(name: str, read: Callable[..., tuple[pl.DataFrame, dict[str, Any]]], format: str | None) -> Part:
     """Read one file; of parquet only the columns, for now."""
     if (format or format_of_name(name)) == "parquet" and not name.endswith(".gz"):
         unread = pl.scan_parquet(name, glob=False, hive_partitioning=False)
@@ -96,5 +107,5 @@ def _read_part(name: str, encoding: str | None, format: str | None) -> Part:
         except (Exception, pl.exceptions.PanicException) as error:
             raise DataError(f"{name}: not valid parquet ({first_line(error)}); write it again.") from error
         return Part(name, unread)
-    frame, notes = read_table(name, encoding=encoding, format=format)
+    frame, notes = read(name)
     return Part(name, without_untyped(frame), notes)
