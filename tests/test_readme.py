@@ -1,21 +1,23 @@
-"""Every example of the README runs as it is written."""
+"""Every example of the README, of the tutorial and of the page on the command line runs as it is written."""
 
 from __future__ import annotations
 
 import io
 import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from documents import examples_of, matches, read, run_all
+
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = [
     line.partition("#")[0].strip()
-    for block in re.findall(r"## On the command line\n\n```sh\n(.*?)```", README, flags=re.DOTALL)
+    for block in re.findall(r"```sh\n(.*?)```", read(ROOT / "docs" / "command-line.md"), flags=re.DOTALL)
     for line in block.splitlines()
 ]
 TOPICS = {
@@ -48,13 +50,40 @@ def in_folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_python_example(in_folder):
-    (example,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    exec(compile(example, "README.md", "exec"), {})
+def test_the_readme_works_when_copied_in_order(tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    document = read(ROOT / "README.md")
+    assert len(examples_of(document)) >= 8
+    run_all(document)
 
 
 @pytest.mark.slow
-def test_every_command_of_the_readme(in_folder, monkeypatch, capsys):
+def test_the_tutorial_works_when_copied_in_order(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    document = read(ROOT / "docs" / "tutorial.md")
+    assert len(examples_of(document)) >= 10
+    run_all(document)
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("a b\n", "a   b\n", True),
+        ("a …", "a 1 2", True),
+        ("a\n…\nz", "a\nz", True),
+        ("a\n…\nz", "a\nb\nc\nz", True),
+        ("[0 1]", "[1 0]", False),
+        ("a\n", "a\nb\n", False),
+        ("…", "", True),
+    ],
+)
+def test_what_is_shown_is_compared(shown, printed, same):
+    assert matches(shown, printed) is same
+
+
+@pytest.mark.slow
+def test_every_command_of_the_command_lines_page(in_folder, monkeypatch, capsys):
     from shoal.cli import main
 
     assert len(COMMANDS) > 8

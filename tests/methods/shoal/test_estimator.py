@@ -153,7 +153,8 @@ def test_unequal_clusters_are_not_taught(folder, monkeypatch):
     fast, best = (Shoal(3, backbone=folder, effort=effort).fit(texts) for effort in ("fast", "best"))
     assert best.outcome_["choice"]["branch"] == UNEQUAL
     assert best.outcome_["stages"] == []
-    assert (fast.labels_ == best.labels_).all()
+    assert best.outcome_["reason"].startswith("effort='best' trained nothing: clusters of very unequal sizes")
+    assert (fast.outcome_["reason"], (fast.labels_ == best.labels_).all()) == ("", True)
 
 
 def test_more_effort_teaches_the_encoder(folder, taught):

@@ -119,7 +119,7 @@ def test_the_readmes_sentences_are_grouped_as_a_person_would(sentences):
     matrix = np.array([vectors[text] for text in texts])
     for seed in range(10):
         labels = Shoal(2, random_state=seed).fit(texts, vectors=matrix).labels_
-        assert accuracy([0, 0, 0, 1, 1, 1], labels) == 1
+        assert labels.tolist() == [0, 0, 0, 1, 1, 1]
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ from shoal.methods.shoal.few_texts import FEW_TEXTS, center_of, find_partition_o
 from shoal.methods.shoal.memory import Memory
 from shoal.methods.shoal.partition import Partition, find_partition
 from shoal.methods.shoal.teaching import TeacherObjective
+from shoal.metrics import ari
 from shoal.parameters import FLAG, declared, one_of, parameter, whole
 from shoal.progress import progress
 from shoal.training import CorpusViews, Stage
@@ -71,6 +72,20 @@ def _encoder_of(representation: Representation | None) -> Any:
     """Return the encoder inside a representation."""
     inner = representation.inner if isinstance(representation, LanguageFree) else representation
     return cast(CachedEncoder, inner).encoder
+
+
+def numbered_in_order(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the labels with clusters numbered by their first rows: the numbers then do not depend on the seed.
+
+    Examples
+    --------
+    >>> numbered_in_order(np.array([2, 2, 0, 1, 0])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    _, first, owner = np.unique(labels, return_index=True, return_inverse=True)
+    numbers = np.empty(len(first), dtype=np.int64)
+    numbers[np.argsort(first)] = np.arange(len(first))
+    return numbers[owner]
 
 
 @declared
@@ -162,18 +177,21 @@ class Shoal(TextClusterer):
         found = self._partition(features.rows(corpus.first), context.rng)
         context.start_labels = found.start[corpus.copies]
         context.log("cluster", started, reason=found.reason)
-        training = None
+        training, before = None, found.labels
         if ROUNDS[self.effort] and found.branch != UNEQUAL:  # see UNTAUGHT
             training, features, found = self._teach(corpus, features, found, context)
         distinct = features.rows(corpus.first)
+        labels = numbered_in_order(found.labels[corpus.copies])[corpus.first]
         with threads_for(len(distinct.meaning)):
-            heads = [fit_softmax(part, found.labels, self.n_clusters_) for part in distinct.each]
+            heads = [fit_softmax(part, labels, self.n_clusters_) for part in distinct.each]
         embedded = np.hstack(features.each)
-        self.clusterer_ = Heads(heads, cluster_means(embedded[corpus.first], found.labels, self.n_clusters_))
-        self.memory_ = Memory(corpus.keys, found.labels, of_texts=rows.texts is not None)
+        self.clusterer_ = Heads(heads, cluster_means(embedded[corpus.first], labels, self.n_clusters_))
+        self.memory_ = Memory(corpus.keys, labels, of_texts=rows.texts is not None)
         self.outcome_ = outcome_of(training, found.as_dict())
         if ROUNDS[self.effort] and training is None:
             self.outcome_["reason"] = f"effort={self.effort!r} trained nothing: {UNTAUGHT}"
+        elif ROUNDS[self.effort] and not self.outcome_["rolled_back"] and ari(before, found.labels) == 1:
+            self.outcome_["reason"] = f"effort={self.effort!r} has trained the encoder, but no text changed its cluster"
         return embedded
 
     def _check_corpus(self, corpus: _Corpus) -> None:
