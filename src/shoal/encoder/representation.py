@@ -10,15 +10,20 @@ from typing import Any, Protocol, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encoder.backbone import source_of
 from shoal.encoder.language_free import LanguageFree
+from shoal.encoder.light_bert import LightBert
 from shoal.encoder.packaged import BACKBONES, PACKAGED, TextEncoder
 from shoal.encoder.sif import SIF
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.encoder.vector_cache import EncodedTexts, cached_vectors, vector_key
 from shoal.encoder.word_counts import WordCounts
 from shoal.errors import DataError, ParameterError
+from shoal.vectors import unit_rows
 
 REPRESENTATIONS = ("transformer", "bow", "tfidf", "sif", *PACKAGED)
+# So few texts are encoded in NumPy before torch would be imported.
+FEW = 16
 
 
 class Representation(Protocol):
@@ -96,6 +101,50 @@ class CachedEncoder:
             self.encoder.save(folder)
 
 
+class SavedTransformer(CachedEncoder):
+    """A transformer in a saved model, loaded when it is needed: ``FEW`` short texts are encoded without torch.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the model.
+    options : mapping
+        As for :func:`make_representation`.
+    """
+
+    def __init__(self, folder: Path, options: Mapping[str, Any]) -> None:
+        self._folder, self._options = folder, {**options, "backbone": str(folder)}
+        self.cache = options["cache"]
+        self.truncated = 0
+
+    @cached_property
+    def encoder(self) -> TransformerEncoder:  # type: ignore[override]
+        """The transformer itself."""
+        return cast(TransformerEncoder, _sentence_encoder("transformer", self._options))
+
+    @cached_property
+    def _light(self) -> LightBert | None:
+        """The same in NumPy, if it is a plain BERT."""
+        try:
+            return LightBert(Path(source_of(str(self._folder))))
+        except (LookupError, TypeError, ValueError, OSError):  # TransformerEncoder reads it, or says what is wrong
+            return None
+
+    @property
+    def long_texts(self) -> str | None:
+        """How it reads long texts."""
+        return str(self._options["long_texts"])
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector per text."""
+        if len(texts) <= FEW and "encoder" not in self.__dict__ and self._light is not None:
+            vectors = self._light.encode(texts, self._options["max_length"], self._options["pooling"])
+            if vectors is not None:
+                self.truncated = 0
+                return unit_rows(vectors) if self._options["normalize"] else vectors
+        return super().encode(texts)
+
+
 def make_representation(kind: Any, options: Mapping[str, Any]) -> Representation:
     """Build a representation, not yet fitted.
 
@@ -154,8 +203,10 @@ def load_representation(kind: str, folder: Path, options: Mapping[str, Any]) -> 
     """Read a representation that was saved in ``folder``; nothing is read from elsewhere."""
     if _encodes_sentences(kind):
         packaged = kind != "transformer" or options["backbone"] in BACKBONES
-        bare = make_representation(
-            kind, {**options, **({} if packaged else {"backbone": str(folder)}), "languages": None}
+        bare = (
+            make_representation(kind, {**options, "languages": None})
+            if packaged
+            else SavedTransformer(folder, {**options, "languages": None})
         )
         return LanguageFree.load(folder, cast(CachedEncoder, bare)) if LanguageFree.is_saved(folder) else bare
     if kind in ("bow", "tfidf"):
