@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 
 import fsspec
 import polars as pl
 import pytest
 
+from s3_server import s3_server
 from shoal.corpus import Corpus, read_source, targets, write_target
 from shoal.corpus.targets import require_free
 from shoal.errors import DataError, MissingExtraError
@@ -27,34 +27,19 @@ def memory():
 
 
 @pytest.fixture(scope="module")
-def s3_server():
-    """Return the address of a server that speaks S3."""
-    from moto.server import ThreadedMotoServer
-
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+def _s3():
+    """Run a server."""
+    with s3_server():
+        yield
 
 
 @pytest.fixture
-def s3(s3_server, monkeypatch):
-    """Return a bucket, its credentials in the environment, as people have them."""
-    import s3fs
-
-    monkeypatch.setenv("AWS_ENDPOINT_URL", s3_server)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    s3fs.S3FileSystem.clear_instance_cache()
-    store = s3fs.S3FileSystem()
-    store.mkdir("shop")
+def s3(_s3):
+    """Return an empty bucket."""
     yield "s3://shop"
-    store.rm("shop", recursive=True)
-    s3fs.S3FileSystem.clear_instance_cache()
+    store = fsspec.filesystem("s3")
+    for name in store.find("shop"):
+        store.rm_file(name)
 
 
 @pytest.fixture(params=["memory", pytest.param("s3", marks=pytest.mark.slow)])

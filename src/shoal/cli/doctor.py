@@ -27,6 +27,11 @@ EXTRAS = {
     "mlflow": ("mlflow",),
     "report": ("matplotlib",),
     "pandas": ("pandas",),
+    "s3": ("fsspec", "s3fs"),
+    "gs": ("fsspec", "gcsfs"),
+    "azure": ("fsspec", "adlfs"),
+    "duckdb": ("duckdb",),
+    "postgres": ("psycopg",),
 }
 
 
