@@ -69,6 +69,9 @@ def fit(
     keep_language: bool = typer.Option(
         False, "--keep-language", help="Let texts of several languages be grouped by language too."
     ),
+    precision: str | None = typer.Option(
+        None, help="Arithmetic of the encoder: float32, or int8, which is more than twice as fast and loses a little."
+    ),
     reduce: str | None = typer.Option(None, help="A reducer before the final clusters of any method: pca or umap."),
     cluster: str | None = typer.Option(
         None, help="What makes the final clusters of any method's vectors: kmeans, idec, hac-sd, …, instead of its own."
@@ -118,7 +121,7 @@ def fit(
     flags = _given(text=text, id=id, label=label, encoding=encoding, format=format, query=query)
     flags |= _given(method=method, preset="+".join(preset) or None)
     flags |= _given(clusters=clusters and whole_or_text(clusters), level=level)
-    flags |= _given(backbone=backbone, vectors=vectors and str(vectors), pairs=pairs, seed=seed)
+    flags |= _given(precision=precision, backbone=backbone, vectors=vectors and str(vectors), pairs=pairs, seed=seed)
     flags |= _given(stages=stages or None, safe_csv=safe_csv or None, date=date, group_by=group_by or None)
     flags |= _given(names_by=names_by, llm_url=llm_url, llm_model=llm_model)
     flags |= _given(report=None if write_report else False, stop_words=stop_words and word_list(stop_words))

@@ -55,6 +55,7 @@ _PARAMETERS = {
     "clusters": "n_clusters",
     "backbone": "backbone",
     "keep_language": "keep_language",
+    "precision": "encoder_precision",
     "seed": "random_state",
     "reduce": "reducer",
     "cluster": "clusterer",

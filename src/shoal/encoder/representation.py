@@ -15,7 +15,7 @@ from shoal.encoder.language_free import LanguageFree
 from shoal.encoder.light_bert import LightBert
 from shoal.encoder.packaged import BACKBONES, PACKAGED, TextEncoder
 from shoal.encoder.sif import SIF
-from shoal.encoder.transformer import TransformerEncoder
+from shoal.encoder.transformer import PRECISIONS, TransformerEncoder
 from shoal.encoder.vector_cache import EncodedTexts, cached_vectors, vector_key
 from shoal.encoder.word_counts import WordCounts
 from shoal.errors import DataError, ParameterError
@@ -154,8 +154,8 @@ def make_representation(kind: Any, options: Mapping[str, Any]) -> Representation
         One of ``REPRESENTATIONS``, or an object with ``encode`` and ``fingerprint``.
     options : mapping
         backbone, pooling, max_length, long_texts, normalize, max_features, stop_words, word_vectors, sif_a,
-        word_frequencies, cache; unit_length and languages, where a method has them. The vectors of a corpus in several
-        ``languages`` are freed from their language.
+        word_frequencies, cache; unit_length, encoder_precision and languages, where a method has them. The vectors of
+        a corpus in several ``languages`` are freed from their language.
 
     Examples
     --------
@@ -193,10 +193,18 @@ def _sentence_encoder(kind: Any, options: Mapping[str, Any]) -> TextEncoder | Tr
     if not isinstance(kind, str):
         own: TextEncoder = kind
         return own
+    precision = options.get("encoder_precision", PRECISIONS[0])
     if kind == "transformer" and options["backbone"] not in BACKBONES:
         names = ("pooling", "max_length", "long_texts", "normalize")
-        return TransformerEncoder.load(options["backbone"], **{name: options[name] for name in names})
-    return PACKAGED[BACKBONES[options["backbone"]] if kind == "transformer" else kind]()
+        chosen = {name: options[name] for name in names}
+        return TransformerEncoder.load(options["backbone"], **chosen, precision=precision)
+    encoder = BACKBONES[options["backbone"]] if kind == "transformer" else kind
+    if precision != PRECISIONS[0]:
+        raise ParameterError(
+            f"encoder_precision={precision!r} is for transformers, but {encoder!r} has an arithmetic of its own; "
+            "omit it, or pass backbone='builtin'."
+        )
+    return PACKAGED[encoder]()
 
 
 def load_representation(kind: str, folder: Path, options: Mapping[str, Any]) -> Representation:

@@ -71,8 +71,10 @@ class TokenisedTexts:
         return torch.from_numpy(ids.astype(np.int64)), torch.from_numpy(real)
 
 
-def length_groups(lengths: NDArray[np.int64], tokens: int = TOKENS_PER_GROUP) -> Iterator[NDArray[np.int64]]:
-    """Yield row indices in groups of similar length, longest first, about ``tokens`` tokens each.
+def length_groups(
+    lengths: NDArray[np.int64], tokens: int = TOKENS_PER_GROUP, *, equal: bool = False
+) -> Iterator[NDArray[np.int64]]:
+    """Yield row indices in groups of similar length, or of ``equal`` length, longest first, up to ``tokens`` tokens.
 
     Longest first: memory peaks at once, and estimates of the time left are not too low.
 
@@ -80,11 +82,16 @@ def length_groups(lengths: NDArray[np.int64], tokens: int = TOKENS_PER_GROUP) ->
     --------
     >>> [group.tolist() for group in length_groups(np.array([3, 9, 4, 8]), tokens=18)]
     [[1, 3], [2, 0]]
+    >>> [group.tolist() for group in length_groups(np.array([3, 9, 9, 8]), tokens=18, equal=True)]
+    [[1, 2], [3], [0]]
     """
     order = np.argsort(-lengths, kind="stable")
     start = 0
     while start < len(order):
-        size = max(1, tokens // max(1, int(lengths[order[start]])))
+        length = int(lengths[order[start]])
+        size = max(1, tokens // max(1, length))
+        if equal:
+            size = min(size, int(np.searchsorted(-lengths[order], -length, side="right")) - start)
         yield order[start : start + size]
         start += size
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from shoal.encoder.backbone import BUILTIN, load_backbone, silence
+from shoal.encoder.int8 import in_int8
 from shoal.encoder.token_states import POOLINGS, TokenStatesEncoder, last_states
 from shoal.encoder.tokens import TokenisedTexts, evenly_spaced, length_groups, tokenise
 from shoal.errors import ModelError, ParameterError
@@ -26,6 +28,7 @@ AUTO, TRUNCATE, CHUNK = LONG_TEXTS = ("auto", "truncate", "chunk")
 MOST_CUT = 0.1
 MEASURED_TEXTS = 1000
 MEASURED_CHARACTERS = 20_000
+PRECISIONS = ("float32", "int8")
 
 
 @contextmanager
@@ -74,6 +77,8 @@ class TransformerEncoder(TokenStatesEncoder):
         What happens to a text of more than ``max_length`` tokens: only its beginning is read, or it is split into
         chunks whose vectors are averaged, weighted by length, before normalisation. With "auto",
         :meth:`settle_long_texts` decides; until then beginnings are read.
+    precision : {"float32", "int8"}, default="float32"
+        The arithmetic of :meth:`encode`: 8-bit integers are faster and lose a little.
 
     Examples
     --------
@@ -91,12 +96,15 @@ class TransformerEncoder(TokenStatesEncoder):
         max_length: int = 64,
         normalize: bool = True,
         long_texts: str = "truncate",
+        precision: str = "float32",
     ) -> None:
         super().__init__()
         if pooling not in POOLINGS:
             raise ParameterError(f"pooling={pooling!r} is unknown; pass one of {', '.join(POOLINGS)}.")
         if long_texts not in LONG_TEXTS:
             raise ParameterError(f"long_texts={long_texts!r} is unknown; pass one of {', '.join(LONG_TEXTS)}.")
+        if precision not in PRECISIONS:
+            raise ParameterError(f"precision={precision!r} is unknown; pass one of {', '.join(PRECISIONS)}.")
         window = _window(model, tokenizer)
         if not 4 <= max_length <= window:
             raise ParameterError(
@@ -108,6 +116,7 @@ class TransformerEncoder(TokenStatesEncoder):
         self.max_length = max_length
         self.normalize = normalize
         self.long_texts = long_texts
+        self.precision = precision
         self.truncated = 0
 
     @classmethod
@@ -140,7 +149,8 @@ class TransformerEncoder(TokenStatesEncoder):
                 continue
             digest.update(f"{name} {tuple(tensor.shape)} ".encode())
             digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
-        options = (self.pooling, self.max_length, self.normalize, self.long_texts)
+        options = [self.pooling, self.max_length, self.normalize, self.long_texts]
+        options += [self.precision] * (self.precision != "float32")
         digest.update(json.dumps([_rules(self.tokenizer), options], sort_keys=True).encode())
         return digest.hexdigest()
 
@@ -180,8 +190,9 @@ class TransformerEncoder(TokenStatesEncoder):
         self.truncated = tokens.truncated
         sums = np.zeros((len(texts), self.dimension), dtype=np.float32)
         weights = np.zeros((len(texts), 1), dtype=np.float32)
-        with evaluating(self), torch.inference_mode(), progress("Encoding", len(tokens)) as bar:
-            for group in length_groups(tokens.lengths):
+        rounded = self.precision == "int8"
+        with evaluating(self), self._arithmetic(), torch.inference_mode(), progress("Encoding", len(tokens)) as bar:
+            for group in length_groups(tokens.lengths, equal=rounded):
                 length = tokens.lengths[group][:, None].astype(np.float32)
                 vectors = POOLINGS[self.pooling](*self._group_states(tokens, group)).cpu().numpy()
                 # A text of one sequence is divided by its own weight: x * w / w equals x up to rounding.
@@ -190,6 +201,22 @@ class TransformerEncoder(TokenStatesEncoder):
                 bar.advance(len(group))
         means = np.divide(sums, np.maximum(weights, 1), dtype=np.float32)
         return unit_rows(means) if self.normalize else means
+
+    @cached_property
+    def _rounded_model(self) -> Any:
+        """The backbone in 8-bit integers; made once, because it is used only for an encoder that is not trained."""
+        return in_int8(self.model).eval()
+
+    @contextmanager
+    def _arithmetic(self) -> Iterator[None]:
+        """Compute in 8-bit integers meanwhile, if that is the precision."""
+        model = self.model
+        if self.precision == "int8":
+            self.model = self._rounded_model
+        try:
+            yield
+        finally:
+            self.model = model
 
     def _look_up(self, tokens: TokenisedTexts, rows: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
         """Look up the embeddings of all tokens; return each token's place among them, and the embeddings.

@@ -69,6 +69,7 @@ class AutoEncoded(TextClusterer):
     max_length: int = shared.MAX_LENGTH
     long_texts: str = shared.LONG
     keep_language: bool = shared.KEEP_LANGUAGE
+    encoder_precision: str = shared.ENCODER_PRECISION
     normalize: bool = shared.NORMALIZE
     max_features: int = shared.MAX_FEATURES
     stop_words: str | list[str] | None = shared.STOP_WORDS

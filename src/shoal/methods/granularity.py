@@ -29,6 +29,7 @@ ENCODING = {
     "pooling": shared.POOLING.default,
     "max_length": shared.MAX_LENGTH.default,
     "long_texts": shared.LONG.default,
+    "encoder_precision": shared.ENCODER_PRECISION.default,
     "cache": shared.CACHE.default,
     "languages": None,
 }

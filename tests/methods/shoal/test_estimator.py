@@ -221,3 +221,20 @@ def test_listeners_hear_of_every_text_copies_too(folder):
     hear = Hear()
     Shoal(3, backbone=folder, **TAUGHT).fit(texts, callbacks=[hear])
     assert hear.sizes == {len(texts)}
+
+
+@pytest.mark.slow
+def test_an_encoder_in_int8_answers_alike_after_loading(tmp_path):
+    texts = [f"{word} number {i}" for i in range(15) for word in ("apple", "lorry", "violin")]
+    model = Shoal(3, encoder_precision="int8").fit(texts)
+    model.save(tmp_path / "model")
+    again = shoal.load(tmp_path / "model")
+    assert (model.predict(texts) == model.labels_).all()
+    new = ["a red apple", "the violin concerto", "a lorry on the road"]
+    assert (again.predict_proba(new) == model.predict_proba(new)).all()
+    assert (again.predict_proba(new)[1] == again.predict_proba(new[1:2])[0]).all()
+
+
+def test_an_encoder_in_int8_cannot_be_trained():
+    with pytest.raises(ParameterError, match="encoder_precision"):
+        Shoal(2, encoder_precision="int8", effort="best").fit(["a", "b", "c"])

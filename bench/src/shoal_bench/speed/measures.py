@@ -68,7 +68,8 @@ def _take_encode(request: SpeedRequest, texts: Sequence[str]) -> Facts:
     """Encode beside SentenceTransformer: the same weights, threads and texts."""
     from sentence_transformers import SentenceTransformer
 
-    ours = TransformerEncoder.load(request.backbone, max_length=MAX_LENGTH)
+    precision = "int8" if request.measure.endswith("int8") else "float32"
+    ours = TransformerEncoder.load(request.backbone, max_length=MAX_LENGTH, precision=precision)
     with tempfile.TemporaryDirectory() as folder:
         ours.save(Path(folder))
         their_encode = partial(SentenceTransformer(folder, device="cpu").encode, show_progress_bar=False)
@@ -207,7 +208,7 @@ def _fitted(request: SpeedRequest, texts: Sequence[str]) -> TextClusterer:
 
 WORKS = {"fit": _fit, "predict": _predict}
 TAKERS: dict[str, Callable[[SpeedRequest, Sequence[str]], Facts]] = {
-    **dict.fromkeys(("encode-titles", "encode-sentences"), _take_encode),
+    **dict.fromkeys(("encode-titles", "encode-sentences", "encode-titles-int8"), _take_encode),
     **dict.fromkeys(("train-step", "train-step-last-two"), _take_train_step),
     **dict.fromkeys(("fit", "predict"), _take_ratio),
     **dict.fromkeys(("growth-fit", "growth-predict"), _take_growth),

@@ -18,6 +18,7 @@ KIND = "speed"
 RATIOS = {
     "encode-titles": "encode short texts, beside SentenceTransformer",
     "encode-sentences": "encode long texts, beside SentenceTransformer",
+    "encode-titles-int8": "encode short texts in 8-bit integers, beside SentenceTransformer in float32",
     "train-step": "a training step, everything trainable, beside a plain loop",
     "train-step-last-two": "a training step of the last two layers, the rest cached, beside a plain loop",
     "fit": "fit, from texts to named clusters, beside encoding alone",

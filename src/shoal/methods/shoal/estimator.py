@@ -22,7 +22,7 @@ from shoal.clusterers import Heads, fit_softmax, threads_for
 from shoal.encoder.language_free import LanguageFree
 from shoal.encoder.representation import CachedEncoder, Representation, make_representation
 from shoal.encoder.tokens import tokenise
-from shoal.encoder.transformer import TransformerEncoder
+from shoal.encoder.transformer import PRECISIONS, TransformerEncoder
 from shoal.encoder.word_statistics import WordStatistics
 from shoal.errors import ParameterError
 from shoal.methods import shared_parameters as shared
@@ -128,6 +128,7 @@ class Shoal(TextClusterer):
     max_length: int = shared.MAX_LENGTH
     long_texts: str = shared.LONG
     keep_language: bool = shared.KEEP_LANGUAGE
+    encoder_precision: str = shared.ENCODER_PRECISION
     words: bool = parameter(True, "Use features by words; otherwise only the encoder's vectors.", FLAG)
     word_dimensions: int = parameter(
         200,
@@ -206,6 +207,13 @@ class Shoal(TextClusterer):
             raise ParameterError(
                 f"effort={self.effort!r} fine-tunes an encoder and cannot start from vectors; pass "
                 "effort='fast', or texts without vectors=."
+            )
+
+    def _check(self) -> None:
+        if ROUNDS[self.effort] and self.encoder_precision != PRECISIONS[0]:
+            raise ParameterError(
+                f"effort={self.effort!r} trains the encoder, but encoder_precision={self.encoder_precision!r} is only "
+                f"for encoding; pass effort='fast' or encoder_precision={PRECISIONS[0]!r}."
             )
 
     def _partition(self, features: Features, rng: np.random.RandomState) -> Partition:
