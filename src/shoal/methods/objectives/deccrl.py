@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from shoal.clusterers import Clusterer, StudentT, fit_kmeans
+from shoal.clusterers import Clusterer, StudentT
 from shoal.functional import cluster_kl, cross_view_contrast, student_t, target_distribution
 from shoal.methods.objectives.cluster_topics import LatentReconstruction, TopicReconstruction
-from shoal.training import LEFT, ORIGINAL, RIGHT, Batch, Objective, kmeans_from
+from shoal.training import LEFT, ORIGINAL, RIGHT, Batch, Objective, first_kmeans, kmeans_from
 from shoal.vectors import Vectors
 
 
@@ -51,17 +51,23 @@ class InstanceObjective(Objective):
             nn.Linear(latent_dim, latent_dim), nn.ReLU(), nn.Linear(latent_dim, projection_dim)
         )
 
+    @property
+    def spherical(self) -> bool:
+        """Whether FC_e turns vectors of length one: then all h are at first equally long."""
+        return bool(getattr(getattr(self.encoder, "encoder", None), "normalize", False))
+
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
         """Place the centres by k-means; after the warm-up, from its centres, so that clusters keep their numbers."""
         centers = self.centers.detach().cpu().numpy()
         placed = bool(centers.any())
         found = (
-            kmeans_from(embeddings, centers)
+            kmeans_from(embeddings, centers, spherical=self.spherical)
             if placed
-            else fit_kmeans(embeddings, len(centers), rng, n_init=self.n_init)
+            else first_kmeans(embeddings, len(centers), rng, n_init=self.n_init, spherical=self.spherical)
         )
+        length = np.linalg.norm(embeddings, axis=1).mean() if self.spherical else 1.0  # centres as long as the texts
         with torch.no_grad():
-            self.centers.copy_(torch.from_numpy(found.centers))
+            self.centers.copy_(torch.from_numpy(np.float32(length) * found.centers))
 
     def forward(self, batch: Batch) -> dict[str, Tensor]:
         """Return the contrastive term."""
@@ -74,7 +80,7 @@ class InstanceObjective(Objective):
 
     def clusterer(self, embeddings: Vectors, rng: np.random.RandomState | None = None) -> Clusterer:
         """Return k-means from the centres."""
-        return kmeans_from(embeddings, self.centers.detach().cpu().numpy())
+        return kmeans_from(embeddings, self.centers.detach().cpu().numpy(), spherical=self.spherical)
 
 
 class DECCRLObjective(InstanceObjective):
