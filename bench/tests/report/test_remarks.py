@@ -10,9 +10,12 @@ from shoal_bench.report.summary import summarise
 def test_results_with_other_defaults_than_todays_are_named(made_suite, made_records):
     known = {record["key"]: record for record in made_records}
     assert not [line for line in remarks_on(summarise(made_suite, known)) if "defaults" in line]
-    record = next(record for record in made_records if record["cell"]["method"] == "sccl")
-    aged = {**record, "settings": {**record["settings"], "eta": 77.0}}
-    lines = remarks_on(summarise(made_suite, {**known, aged["key"]: aged}))
+    aged = {
+        record["key"]: {**record, "settings": {**record["settings"], "eta": 77.0}}
+        for record in made_records
+        if record["cell"]["method"] == "sccl"
+    }
+    lines = remarks_on(summarise(made_suite, {**known, **aged}))
     assert "Gamma: some results have other defaults than today's (eta)." in lines
 
 

@@ -106,3 +106,16 @@ def test_steps_are_counted_on_through_stages():
     trace = [{"step": 0, "acc": 1.0}, {"step": 8, "acc": None}, {"step": 0, "acc": 2.0}, {"step": 5, "acc": 3.0}]
     assert path_through(trace, "acc") == [(0, 1.0), (8, 2.0), (13, 3.0)]
     assert path_through(trace, "missing") == []
+
+
+def test_a_mean_has_records_of_one_kind_of_defaults_only(made_suite, made_records):
+    first = next(record for record in made_records if record["cell"]["method"] == "sccl")
+    aged = {**first, "settings": {**first["settings"], "eta": 77.0}}
+    known = {record["key"]: record for record in made_records} | {aged["key"]: aged}
+    row = next(row for row in made_suite.rows if row.method == "sccl")
+    cell, before = (
+        summarise(made_suite, records).of(row, first["cell"]["data_set"])
+        for records in (known, {record["key"]: record for record in made_records})
+    )
+    others = [record for record in before.records if record["key"] != first["key"]]
+    assert list(cell.records) == (others or [aged])

@@ -6,8 +6,7 @@ import math
 import shlex
 from collections.abc import Callable, Iterator
 
-from shoal_bench.cell import Cell
-from shoal_bench.report.summary import Measured, SuiteSummary, mean
+from shoal_bench.report.summary import Measured, SuiteSummary, changed_defaults, mean
 from shoal_bench.results import UNAVAILABLE, Record
 
 UNTRAINED = "(start)"
@@ -55,8 +54,7 @@ def remarks_on(summary: SuiteSummary) -> list[str]:
 def _changed(cell: Measured) -> Iterator[str]:
     """Name the parameters with other defaults than today's: the command would not give these results again."""
     for record in cell.records:
-        then, now = record["settings"], Cell.of(record["cell"]).settings()
-        yield from (name for name in then if name in now and then[name] != now[name])
+        yield from changed_defaults(record)
 
 
 def _by_row(summary: SuiteSummary, part: Callable[[str, Measured], str], sentence: str, comma: str) -> Iterator[str]:
