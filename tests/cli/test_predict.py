@@ -8,7 +8,7 @@ import shutil
 import polars as pl
 import pytest
 
-from cli_tickets import ADDED, assignments, made_table
+from cli_tickets import ADDED, assignments, in_python, made_table
 from shoal.corpus import read_table
 from tiny_backbone import tiny_backbone
 
@@ -254,3 +254,25 @@ def test_a_folder_of_texts_is_fitted_and_sorted(shoal, fit, tmp_path):
     assert table["file"].to_list() == [f"T-{i:03}.txt" for i in range(30)]
     found = shoal("predict", run, folder, "--json").json["predictions"]
     assert [row["cluster"] for row in found] == table["cluster"].to_list()
+
+
+@pytest.mark.slow
+def test_one_line_is_sorted_without_torch(shoal, tmp_path):
+    """Importing torch and transformers takes seconds; a line of a few words does not need them."""
+    (tmp_path / "texts.txt").write_text(
+        "my parcel is late\nwhere is my parcel\nI was charged twice\nrefund my charge\n"
+    )
+    assert shoal("fit", tmp_path / "texts.txt", "--clusters", 2, "--out", tmp_path / "run", "--no-report").code == 0
+    (tmp_path / "new.txt").write_text("the parcel never came\n")
+    code = f"""
+import sys
+sys.argv = ["shoal", "predict", {str(tmp_path / "run")!r}, {str(tmp_path / "new.txt")!r}]
+from shoal.cli import main
+try:
+    main()
+finally:
+    sys.stderr.write(repr({{"torch", "transformers"}} & set(sys.modules)))
+"""
+    answer = in_python(code)
+    assert "the parcel never came" in answer.stdout
+    assert answer.stderr.endswith("set()")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags, identity, issparse
 
@@ -81,6 +80,8 @@ def nearest_neighbours(vectors: Vectors | csr_matrix, k: int, block_rows: int | 
 
 def _largest(values: Vectors, k: int) -> tuple[NDArray[np.int64], Vectors]:
     """Return the columns and values of each row's ``k`` largest, largest first; ties above 0 by column."""
+    import torch
+
     # NumPy's partition takes fifty times as long on rows with many equal values, such as the zeros of word counts.
     found, places = torch.from_numpy(values).topk(k, dim=1)
     largest, columns = found.numpy(), places.numpy()

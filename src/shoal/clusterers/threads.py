@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import torch
 from threadpoolctl import threadpool_limits
 
 # Up to this many rows a matrix product is quicker than waking a second thread, above all on a busy machine. Tried with
@@ -27,10 +26,13 @@ def threads_for(n_rows: int) -> Iterator[None]:
 
     Examples
     --------
+    >>> import torch
     >>> with threads_for(100):
     ...     torch.get_num_threads()
     1
     """
+    import torch
+
     blas = threadpool_limits(1 if n_rows <= SMALL_ROWS else None, user_api="blas")
     with torch_threads_kept(), blas:
         torch.set_num_threads(1)
@@ -40,6 +42,8 @@ def threads_for(n_rows: int) -> Iterator[None]:
 @contextmanager
 def torch_threads_kept() -> Iterator[None]:
     """Restore torch's number of threads after the block, whoever changed it there: numba does so for all of OpenMP."""
+    import torch
+
     before = torch.get_num_threads()
     try:
         yield

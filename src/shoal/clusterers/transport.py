@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from shoal.errors import ParameterError
-from shoal.functional import sinkhorn
 from shoal.progress import progress
 from shoal.vectors import Vectors, membership, unit_rows
 
@@ -88,6 +86,10 @@ def transport_steps(
     >>> transport_steps(vectors, np.eye(2, dtype=np.float32), np.array([0.75, 0.25]), [1.0]).sizes.tolist()
     [0.75, 0.25]
     """
+    import torch
+
+    from shoal.functional import sinkhorn
+
     if not exponents:
         raise ParameterError("exponents is empty; pass one exponent per step, at least one.")
     points = np.ascontiguousarray(vectors, dtype=np.float32)

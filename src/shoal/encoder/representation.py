@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,14 @@ from shoal.encoder.language_free import LanguageFree
 from shoal.encoder.light_bert import LightBert
 from shoal.encoder.packaged import BACKBONES, PACKAGED, TextEncoder
 from shoal.encoder.sif import SIF
-from shoal.encoder.transformer import PRECISIONS, TransformerEncoder
+from shoal.encoder.tokens import PRECISIONS
 from shoal.encoder.vector_cache import EncodedTexts, cached_vectors, vector_key
 from shoal.encoder.word_counts import WordCounts
 from shoal.errors import DataError, ParameterError
 from shoal.vectors import unit_rows
+
+if TYPE_CHECKING:
+    from shoal.encoder.transformer import TransformerEncoder
 
 REPRESENTATIONS = ("transformer", "bow", "tfidf", "sif", *PACKAGED)
 # So few texts are encoded in NumPy before torch would be imported.
@@ -71,8 +74,8 @@ class CachedEncoder:
 
     def fit(self, texts: Sequence[str]) -> Self:
         """Let a transformer decide how it reads long texts; nothing else is learnt."""
-        if isinstance(self.encoder, TransformerEncoder):
-            self.encoder.settle_long_texts(texts)
+        if _is_transformer(self.encoder):
+            cast("TransformerEncoder", self.encoder).settle_long_texts(texts)
         return self
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -97,8 +100,8 @@ class CachedEncoder:
 
     def save(self, folder: Path) -> None:
         """Write a transformer's folder; other encoders have nothing to save."""
-        if isinstance(self.encoder, TransformerEncoder):
-            self.encoder.save(folder)
+        if _is_transformer(self.encoder):
+            cast("TransformerEncoder", self.encoder).save(folder)
 
 
 class SavedTransformer(CachedEncoder):
@@ -120,7 +123,7 @@ class SavedTransformer(CachedEncoder):
     @cached_property
     def encoder(self) -> TransformerEncoder:  # type: ignore[override]
         """The transformer itself."""
-        return cast(TransformerEncoder, _sentence_encoder("transformer", self._options))
+        return cast("TransformerEncoder", _sentence_encoder("transformer", self._options))
 
     @cached_property
     def _light(self) -> LightBert | None:
@@ -181,6 +184,13 @@ def make_representation(kind: Any, options: Mapping[str, Any]) -> Representation
     )
 
 
+def _is_transformer(encoder: object) -> bool:
+    """Tell whether an encoder is a transformer; torch is not imported before it is needed."""
+    from shoal.encoder.transformer import TransformerEncoder
+
+    return isinstance(encoder, TransformerEncoder)
+
+
 def _encodes_sentences(kind: Any) -> bool:
     """Tell whether a representation encodes each text by itself, whatever the corpus."""
     if isinstance(kind, str):
@@ -195,6 +205,8 @@ def _sentence_encoder(kind: Any, options: Mapping[str, Any]) -> TextEncoder | Tr
         return own
     precision = options.get("encoder_precision", PRECISIONS[0])
     if kind == "transformer" and options["backbone"] not in BACKBONES:
+        from shoal.encoder.transformer import TransformerEncoder
+
         names = ("pooling", "max_length", "long_texts", "normalize")
         chosen = {name: options[name] for name in names}
         return TransformerEncoder.load(options["backbone"], **chosen, precision=precision)

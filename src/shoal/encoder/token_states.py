@@ -11,10 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from shoal.encoder.tokens import TokenisedTexts
+from shoal.encoder.tokens import CLS, MEAN, TokenisedTexts
 from shoal.functional.pooling import cls_pool, mean_pool
 
-POOLINGS = {"mean": mean_pool, "cls": cls_pool}
+POOLINGS = {MEAN: mean_pool, CLS: cls_pool}
 
 
 class TokenStatesEncoder(nn.Module):

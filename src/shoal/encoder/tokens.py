@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    import torch
+
+# What may be done with a text that is longer than the encoder reads, and with the states of its tokens.
+AUTO, TRUNCATE, CHUNK = LONG_TEXTS = ("auto", "truncate", "chunk")
+MEAN, CLS = POOLING_KINDS = ("mean", "cls")
+PRECISIONS = ("float32", "int8")
 # A forward pass over about a thousand tokens fills two cores; larger groups only cost memory.
 TOKENS_PER_GROUP = 1024
 TEXTS_PER_CALL = 4096
@@ -66,6 +72,8 @@ class TokenisedTexts:
 
     def padded(self, rows: NDArray[np.int64]) -> tuple[torch.Tensor, torch.Tensor]:
         """Return ids and attention mask of ``rows``, each (len(rows), longest of them)."""
+        import torch
+
         positions, real = self.positions(rows)
         ids = np.where(real, self.ids[positions], self.pad_id)
         return torch.from_numpy(ids.astype(np.int64)), torch.from_numpy(real)

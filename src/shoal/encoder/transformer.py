@@ -18,17 +18,25 @@ from torch import Tensor, nn
 from shoal.encoder.backbone import BUILTIN, load_backbone, silence
 from shoal.encoder.int8 import in_int8
 from shoal.encoder.token_states import POOLINGS, TokenStatesEncoder, last_states
-from shoal.encoder.tokens import TokenisedTexts, evenly_spaced, length_groups, tokenise
+from shoal.encoder.tokens import (
+    AUTO,
+    CHUNK,
+    LONG_TEXTS,
+    PRECISIONS,
+    TRUNCATE,
+    TokenisedTexts,
+    evenly_spaced,
+    length_groups,
+    tokenise,
+)
 from shoal.errors import ModelError, ParameterError
 from shoal.progress import announce, progress
 from shoal.vectors import unit_rows
 
-AUTO, TRUNCATE, CHUNK = LONG_TEXTS = ("auto", "truncate", "chunk")
 # With 'auto', chunks are read if a larger share of the texts than this would be cut off. So many texts are measured.
 MOST_CUT = 0.1
 MEASURED_TEXTS = 1000
 MEASURED_CHARACTERS = 20_000
-PRECISIONS = ("float32", "int8")
 
 
 @contextmanager

@@ -29,11 +29,11 @@ from shoal.methods.refining import REFINE, Refined, refine
 from shoal.n_clusters import AUTO, Hierarchy, Wanted, build_hierarchy, parse_wanted
 from shoal.naming import describe
 from shoal.parameters import check_parameters, declared, positional, shown
-from shoal.training import Callback
 from shoal.vectors import Vectors, cluster_means
 
 if TYPE_CHECKING:
     from shoal.report import Report
+    from shoal.training import Callback
 
 # The same text encoded among other texts differs in the seventh digit. A row whose two best scores are closer
 # than this (relative to their size) is encoded and scored alone, so that its label never depends on the others.

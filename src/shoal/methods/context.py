@@ -6,14 +6,16 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.clustering import Topic
 from shoal.methods.inputs import Rows
-from shoal.training import Callback
+
+if TYPE_CHECKING:
+    from shoal.training import Callback
 
 Pairs = tuple[list[str], list[str]]
 

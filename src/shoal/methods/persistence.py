@@ -31,7 +31,6 @@ from shoal.methods import find_class
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import outcome_of
 from shoal.methods.granularity import cut_model
-from shoal.methods.idec_clusterer import LatentClusters
 from shoal.methods.reading import Reading
 from shoal.methods.refining import FOLDER as REFINED
 from shoal.methods.refining import Refined
@@ -40,9 +39,7 @@ from shoal.parameters import parameters_of
 from shoal.run_folder import MODEL, RunFolder, check_version
 
 FORMAT, FORMAT_VERSION = "shoal-model", 1
-CLUSTERERS: dict[str, type[Clusterer]] = {
-    kind.kind: kind for kind in (Centroids, Mixture, Linkage, StudentT, Heads, LatentClusters)
-}
+CLUSTERERS: dict[str, type[Clusterer]] = {kind.kind: kind for kind in (Centroids, Mixture, Linkage, StudentT, Heads)}
 REDUCERS = {kind.kind: kind for kind in (Projection, Neighbours)}
 # More columns than any vocabulary has; beyond it one row would fill the memory.
 MOST_FEATURES = 10_000_000
@@ -128,6 +125,15 @@ def load(path: str | Path) -> TextClusterer:
     return model
 
 
+def _clusterer_class(kind: str) -> type[Clusterer]:
+    """Return the class of a clusterer; IDEC's, which needs torch, is imported only for its own models."""
+    if kind in CLUSTERERS:
+        return CLUSTERERS[kind]
+    from shoal.methods.idec_clusterer import LatentClusters
+
+    return {LatentClusters.kind: LatentClusters}[kind]
+
+
 def _restored(folder: Path, config: dict[str, Any]) -> TextClusterer:
     """Read the parts of a model."""
     method = find_class(config["class"])
@@ -136,7 +142,7 @@ def _restored(folder: Path, config: dict[str, Any]) -> TextClusterer:
     broken = [name for name, array in arrays.items() if array.dtype.kind == "f" and not np.isfinite(array).all()]
     if broken:
         raise ValueError(f"{broken[0]} has NaN or infinity")
-    model.clusterer_ = CLUSTERERS[config["clusterer"]].from_state(_part(arrays, "clusterer."))
+    model.clusterer_ = _clusterer_class(config["clusterer"]).from_state(_part(arrays, "clusterer."))
     reducer = config["reducer"]
     model.reducer_ = None if reducer is None else REDUCERS[reducer].from_state(_part(arrays, "reducer."))
     model.own_clusters_ = bool(config.get("own_clusters", True))

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from shoal.encoder.representation import REPRESENTATIONS
-from shoal.encoder.token_states import POOLINGS
-from shoal.encoder.transformer import LONG_TEXTS, PRECISIONS
+from shoal.encoder.tokens import LONG_TEXTS, POOLING_KINDS, PRECISIONS
 from shoal.encoder.word_frequencies import FREQUENCIES
 from shoal.parameters import FLAG, Limit, number, one_of, optional, parameter, whole, width, words
-from shoal.training.callbacks import names_a_logger
+from shoal.training.options import names_a_logger
 
 _SEEDS = 2**32
 
@@ -83,7 +82,7 @@ KEEP_LANGUAGE = parameter(
     FLAG,
 )
 POOLING = parameter(
-    "mean", "How token states become one vector: their mean, or the state of the first token.", one_of(*POOLINGS)
+    "mean", "How token states become one vector: their mean, or the state of the first token.", one_of(*POOLING_KINDS)
 )
 MAX_LENGTH = parameter(64, "Maximum number of tokens read per text.", whole())
 LONG = parameter(

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from shoal.training.batch import LEFT, ORIGINAL, RIGHT, Batch, CorpusViews, VectorBatch, VectorCorpus
-from shoal.training.callbacks import Callback, EarlyStopping, MLflow, StageSnapshots, TensorBoard, make_logger
-from shoal.training.checkpoint import Checkpoints
-from shoal.training.guard import BestState, Guard, Signs
-from shoal.training.objective import Objective
-from shoal.training.options import TrainingOptions
-from shoal.training.partition import best_kmeans, first_kmeans, kmeans_from
-from shoal.training.randomness import seeded
-from shoal.training.sampler import EpochSampler
-from shoal.training.stage import Stage
-from shoal.training.trainer import Trainer, TrainingResult
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal.training.batch import LEFT, ORIGINAL, RIGHT, Batch, CorpusViews, VectorBatch, VectorCorpus
+    from shoal.training.callbacks import Callback, EarlyStopping, MLflow, StageSnapshots, TensorBoard, make_logger
+    from shoal.training.checkpoint import Checkpoints
+    from shoal.training.guard import BestState, Guard, Signs
+    from shoal.training.objective import Objective
+    from shoal.training.options import TrainingOptions
+    from shoal.training.partition import best_kmeans, first_kmeans, kmeans_from
+    from shoal.training.randomness import seeded
+    from shoal.training.sampler import EpochSampler
+    from shoal.training.stage import Stage
+    from shoal.training.trainer import Trainer, TrainingResult
 
 __all__ = [
     "LEFT",
@@ -43,3 +47,17 @@ __all__ = [
     "make_logger",
     "seeded",
 ]
+
+_MODULES = ("batch", "callbacks", "checkpoint", "guard", "objective", "options", "partition", "randomness", "sampler")
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name on first use: what only reads the options of the trainer does not wait for torch."""
+    if name not in __all__:
+        raise AttributeError(f"module 'shoal.training' has no attribute {name!r}")
+    for module in (*_MODULES, "stage", "trainer"):
+        found = import_module(f"shoal.training.{module}").__dict__
+        if name in found:
+            globals()[name] = found[name]
+            return found[name]
+    raise AttributeError(f"module 'shoal.training' has no attribute {name!r}")

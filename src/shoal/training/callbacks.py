@@ -169,12 +169,6 @@ class MLflow(Callback):
         return ""
 
 
-def names_a_logger(name: object) -> bool:
-    """Tell whether :func:`make_logger` knows a name."""
-    plain = isinstance(name, str) and name.isprintable()
-    return plain and (name == "mlflow" or str(name).partition(":")[0] == "tensorboard")
-
-
 def make_logger(name: str) -> Callback:
     """Return the logger called ``name``: ``"mlflow"``, ``"tensorboard"`` or ``"tensorboard:FOLDER"``."""
     kind, _, folder = name.partition(":")

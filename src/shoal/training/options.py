@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
-
-import torch
-from torch import nn
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import ParameterError
 from shoal.parameters import (
@@ -23,7 +20,11 @@ from shoal.parameters import (
     whole,
 )
 
-OPTIMIZERS: dict[str, type[torch.optim.Adam]] = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+if TYPE_CHECKING:
+    import torch
+    from torch import nn
+
+OPTIMIZERS = {"adam": "Adam", "adamw": "AdamW"}  # by torch's name
 ALL_LAYERS = "all"
 _LAYERS = Limit(
     lambda value: value == ALL_LAYERS or whole().allows(value), "but it must be 'all' or a whole number >= 1."
@@ -95,6 +96,8 @@ class TrainingOptions:
 
     def resolve_device(self) -> torch.device:
         """Return the device, after checking that it is available."""
+        import torch
+
         there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
         if self.device == "auto":
             return torch.device(next(name for name in ("cuda", "mps", "cpu") if there[name]))
@@ -104,6 +107,8 @@ class TrainingOptions:
 
     def mixed_precision(self, device: torch.device) -> bool:
         """Tell whether to compute in bfloat16 on ``device``, after checking that it is supported."""
+        import torch
+
         able = (device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)) or (
             device.type == "cpu" and cpu_has_bfloat16()
         )
@@ -116,9 +121,12 @@ class TrainingOptions:
 
     def make_optimizer(self, module: nn.Module, backbone: nn.Module, device: torch.device) -> torch.optim.Optimizer:
         """Return an optimiser with two groups: ``backbone``, and everything else trained in ``module``."""
+        import torch
+
         inside = {id(parameter) for parameter in backbone.parameters()}
         trained = [parameter for parameter in module.parameters() if parameter.requires_grad]
-        return OPTIMIZERS[self.optimizer](
+        optimizer: type[torch.optim.Adam] = getattr(torch.optim, OPTIMIZERS[self.optimizer])
+        return optimizer(
             [
                 {"params": [parameter for parameter in trained if id(parameter) in inside]},
                 {"params": [parameter for parameter in trained if id(parameter) not in inside]},
@@ -130,8 +138,16 @@ class TrainingOptions:
 
 def cpu_has_bfloat16() -> bool:
     """Tell whether the CPU multiplies bfloat16 matrices itself; emulated they would be slower than float32."""
+    import torch
+
     checks = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")  # torch before 2.6 has neither
     return any(getattr(torch.cpu, check, lambda: False)() for check in checks)
+
+
+def names_a_logger(name: object) -> bool:
+    """Tell whether :func:`make_logger` knows a name."""
+    plain = isinstance(name, str) and name.isprintable()
+    return plain and (name == "mlflow" or str(name).partition(":")[0] == "tensorboard")
 
 
 # The same declarations, for methods that pass their own parameters on to the trainer.

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from shoal.clusterers import (
@@ -24,7 +23,6 @@ from shoal.clusterers import (
     smoothing_matrix,
     transport_steps,
 )
-from shoal.functional import sinkhorn
 from shoal.methods.shoal.evidence import Evidence
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.regrouping import Labels, regrouped
@@ -160,6 +158,10 @@ class Candidates:
 
         A row's neighbours have as much say as the row itself.
         """
+        import torch
+
+        from shoal.functional import sinkhorn
+
         labels = assignment.argmax(axis=1)
         sure = confident_rows(assignment, self.options.sure_share)
         own = mean_log_probabilities(

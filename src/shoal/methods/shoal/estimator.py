@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,30 +21,28 @@ from safetensors.numpy import load_file, save_file
 from shoal.clusterers import Heads, fit_softmax, threads_for
 from shoal.encoder.language_free import LanguageFree
 from shoal.encoder.representation import CachedEncoder, Representation, make_representation
-from shoal.encoder.tokens import tokenise
-from shoal.encoder.transformer import PRECISIONS, TransformerEncoder
+from shoal.encoder.tokens import PRECISIONS, tokenise
 from shoal.encoder.word_statistics import WordStatistics
 from shoal.errors import ParameterError
 from shoal.methods import shared_parameters as shared
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import FitContext, outcome_of, saved_outcome
-from shoal.methods.fine_tuned import trained_part
 from shoal.methods.inputs import Rows, row_keys
 from shoal.methods.represented import fit_representation, represent, restore_representation, save_representation
-from shoal.methods.run_stages import run_stages, training_options
 from shoal.methods.shoal.candidates import PARTITION, PartitionOptions
 from shoal.methods.shoal.evidence import UNEQUAL
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.few_texts import FEW_TEXTS, center_of, find_partition_of_few
 from shoal.methods.shoal.memory import Memory
 from shoal.methods.shoal.partition import Partition, find_partition
-from shoal.methods.shoal.teaching import TeacherObjective
 from shoal.metrics import ari
 from shoal.parameters import FLAG, declared, one_of, parameter, whole
 from shoal.progress import progress
-from shoal.training import CorpusViews, Stage
 from shoal.training.options import TRAINING
 from shoal.vectors import Vectors, cluster_means, unit_rows
+
+if TYPE_CHECKING:
+    from shoal.encoder.transformer import TransformerEncoder
 
 _MEAN = "mean.safetensors"
 UNTAUGHT = "clusters of very unequal sizes are far apart already, and gained from fine-tuning on no corpus we know"
@@ -228,8 +226,13 @@ class Shoal(TextClusterer):
         self, corpus: _Corpus, features: Features, found: Partition, context: FitContext
     ) -> tuple[dict[str, Any], Features, Partition]:
         """Let the partition teach the encoder, round by round; return the outcome, new features and new partition."""
+        from shoal.methods.fine_tuned import trained_part  # torch, which a saved model may not need
+        from shoal.methods.run_stages import run_stages, training_options
+        from shoal.methods.shoal.teaching import TeacherObjective
+        from shoal.training import CorpusViews, Stage
+
         rows, texts = corpus.rows, cast(list[str], corpus.rows.texts)
-        encoder = cast(TransformerEncoder, _encoder_of(self.representation_))
+        encoder = cast("TransformerEncoder", _encoder_of(self.representation_))
         distinct = features.rows(corpus.first)
         options = training_options(self, context.draw_seed())
 
