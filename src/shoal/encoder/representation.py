@@ -127,7 +127,9 @@ class SavedTransformer(CachedEncoder):
 
     @cached_property
     def _light(self) -> LightBert | None:
-        """The same in NumPy, if it is a plain BERT."""
+        """The same in NumPy, if it is a plain BERT in the usual arithmetic."""
+        if self._options.get("encoder_precision", PRECISIONS[0]) != PRECISIONS[0]:
+            return None
         try:
             return LightBert(Path(source_of(str(self._folder))))
         except (LookupError, TypeError, ValueError, OSError):  # TransformerEncoder reads it, or says what is wrong
