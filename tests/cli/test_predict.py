@@ -148,6 +148,7 @@ class TestOutput:
         answer = shoal("predict", run, tickets, "--out", tmp_path / "out.docx")
         assert answer.code == 4
         assert "unknown suffix '.docx'" in answer.err
+        assert shoal("predict", tmp_path / "no-run", tickets, "--out", "out.docx").code == 4  # before any work
         assert not (tmp_path / "out.docx").exists()
 
 

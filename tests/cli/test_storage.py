@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import signal
 import sqlite3
+from urllib.parse import quote
 
 import fsspec
 import polars as pl
 import pytest
 
-from cli_tickets import FAST, assignments, made_table
+from cli_tickets import FAST, assignments, in_python, made_table
 from postgres_server import NO_SERVER, PASSWORD, postgres_server, programs
 from shoal.corpus import read_source
+
+QUOTED = quote(PASSWORD, safe="")
 
 
 @pytest.fixture
@@ -94,32 +99,68 @@ def test_a_run_is_a_folder_of_this_machine(shoal, tickets, tmp_path, monkeypatch
     assert shoal("predict", "s3://shop/run", tickets).code == 7
 
 
-@pytest.mark.slow
-def test_no_password_is_written_or_said(shoal, tmp_path, monkeypatch):
+@pytest.fixture
+def server(monkeypatch, tmp_path):
+    """Return the address of a database with the same rows, with its password, and a function that stops the server."""
     if programs() is None:
         pytest.skip(NO_SERVER)
     import psycopg
 
     monkeypatch.chdir(tmp_path)
-    quoted = PASSWORD.replace(" ", "%20").replace("&", "%26")
-    with postgres_server() as server:
-        place = f"ann:{quoted}@127.0.0.1:{server.port}/postgres"
+    with contextlib.ExitStack() as stack:
+        place = f"ann:{QUOTED}@127.0.0.1:{stack.enter_context(postgres_server()).port}/postgres"
         with psycopg.connect(f"postgresql://{place}") as connection, connection.cursor() as cursor:
             cursor.execute("create table tickets (ticket text, body text, topic text, day text)")
             cursor.executemany("insert into tickets values (%s, %s, %s, %s)", made_table().rows())
-        source = f"postgresql://{place}?table=tickets"
-        fitted = shoal("fit", source, *FAST, "--text", "body", "--clusters", 3)
-        assert fitted.code == 0, fitted.err
-        run = tmp_path / "runs" / "tickets-tfidf-kmeans-1"
-        said = [fitted, shoal("predict", run, source, "--json"), shoal("fit", source, *FAST, "--text", "nobody")]
-        said += [shoal("predict", run, source.replace("tickets", "none"))]
-        said += [shoal("fit", f"postgresql://{place}", "--query", "select nothing from nowhere")]
+        yield f"postgresql://{place}", stack.close
+
+
+def holds_no_password(folder, *answers):
+    """Check all files of a folder, and what was said."""
+    written = [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
+    assert written
+    for secret in (PASSWORD, QUOTED, "hunter2"):
+        assert not any(secret in answer.out + answer.err for answer in answers)
+        assert not any(secret.encode() in content for content in written)
+    return True
+
+
+@pytest.mark.slow
+def test_no_password_is_written_or_said(shoal, server, tmp_path):
+    address, _ = server
+    source = f"{address}?table=tickets"
+    fitted = shoal("fit", source, *FAST, "--text", "body", "--clusters", 3)
+    assert fitted.code == 0, fitted.err
+    run = tmp_path / "runs" / "tickets-tfidf-kmeans-1"
+    said = [fitted, shoal("predict", run, source, "--json"), shoal("fit", source, *FAST, "--text", "nobody")]
+    said += [shoal("predict", run, source.replace("tickets", "none"))]
+    said += [shoal("fit", address, "--query", "select nothing from nowhere")]
     assert [answer.code for answer in said] == [0, 0, 3, 3, 3]
     assert said[1].json["n_texts"] == 30
-    written = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
-    assert len(written) > 5
-    for secret in (PASSWORD, quoted, "hunter2"):
-        assert not any(secret in answer.out + answer.err for answer in said)
-        assert not any(secret.encode() in content for content in written)
-    recorded = json.loads((run / "run.json").read_text())
-    assert recorded["data"]["source"] == f"postgresql://ann@127.0.0.1:{server.port}/postgres?table=tickets"
+    assert holds_no_password(tmp_path, *said)
+    recorded = json.loads((run / "run.json").read_text())["data"]["source"]
+    assert recorded == source.replace(f":{QUOTED}@", "@")
+
+
+@pytest.mark.slow
+def test_killed_and_resumed_without_the_server_and_its_password(shoal, fit, server, tmp_path):
+    address, stop = server
+    arguments = ["--text", "body", *FAST, "--clusters", "3", "--out", "run"]
+    program = f"""
+import os, signal, sys
+from shoal.cli import main
+from shoal.methods.two_stage import TwoStage
+TwoStage._fit = lambda self, context: os.kill(os.getpid(), signal.SIGKILL)
+sys.argv = ["shoal", "fit", {address + "?table=tickets"!r}, *{arguments!r}]
+main()
+"""
+    assert in_python(program, cwd=tmp_path).returncode == -signal.SIGKILL
+    assert (tmp_path / "run.partial" / "request.json").is_file()
+    assert holds_no_password(tmp_path)
+    stop()
+    resumed = shoal("fit", "--resume", "run")
+    assert resumed.code == 0, resumed.err
+    made_table().write_csv("tickets.csv")
+    _, expected = fit("tickets.csv", *arguments[:2], "--clusters", 3, out="expected")
+    assert assignments(tmp_path / "run").equals(assignments(expected))
+    assert holds_no_password(tmp_path / "run", resumed)

@@ -44,11 +44,11 @@ def augment(
     from shoal.augment import AugmentCache, augmented_pair, make_augmenter
     from shoal.cli.console import print_json, say
     from shoal.corpus import Corpus
-    from shoal.corpus.targets import require_free
+    from shoal.corpus.targets import require_target
     from shoal.encoder.transformer import TransformerEncoder
     from shoal.errors import DataError
 
-    require_free(out, overwrite)
+    require_target(out, overwrite)
     corpus = Corpus.read(file, text=text, encoding=encoding, format=format, sheet=sheet, query=query).require_texts()
     taken = [name for name in ("left", "right") if name in corpus.frame.columns]
     if taken:

@@ -48,11 +48,11 @@ def predict(
 
     from shoal.cli.console import print_json, say
     from shoal.corpus import Corpus, read_source
-    from shoal.corpus.targets import require_free
+    from shoal.corpus.targets import require_target
     from shoal.methods.inputs import read_vectors
     from shoal.methods.persistence import load
 
-    require_free(out, overwrite)
+    require_target(out, overwrite)
     started = time.perf_counter()
     model = load(run)
     table, _ = read_source(file, encoding=encoding, format=format, sheet=sheet, query=query)

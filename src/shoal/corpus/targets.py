@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from shoal.corpus.addresses import DATABASES, located, scheme_of, shown
-from shoal.corpus.writers import encoded, write_table
+from shoal.corpus.writers import encoded, suffix_of, write_table
 from shoal.errors import DataError, ParameterError
 
 ROWS_PER_PART = 250_000
@@ -40,6 +40,21 @@ def require_free(target: str | Path | None, overwrite: bool) -> None:
         raise DataError(
             f"{target} holds {others[0]!r}, which is no part of a data set; it is not replaced: pass another --out."
         )
+
+
+def require_target(target: str | Path | None, overwrite: bool) -> None:
+    """Refuse a target that `require_free` refuses, or whose suffix no table has.
+
+    Raises
+    ------
+    DataError
+        If it exists.
+    ParameterError
+        If no table can be written there.
+    """
+    require_free(target, overwrite)
+    if target is not None and not is_folder(target):
+        suffix_of(str(target))
 
 
 def write_target(frame: pl.DataFrame, target: str | Path, *, safe: bool = False) -> None:

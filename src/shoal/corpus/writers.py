@@ -64,15 +64,27 @@ def write_table(frame: pl.DataFrame, path: Path, *, safe: bool = False) -> None:
 
 def encoded(frame: pl.DataFrame, name: str, *, safe: bool = False) -> bytes:
     """Return the content of the file that `write_table` would write."""
+    suffix, zipped = suffix_of(name)
+    if suffix in _BINARY_WRITERS:
+        return _BINARY_WRITERS[suffix](frame)
+    plain = without_nesting(frame)
+    content = _TEXT_WRITERS[suffix](without_formulas(plain) if safe and suffix in _DELIMITED else plain).encode()
+    # without a timestamp, so that the same table gives the same file
+    return gzip.compress(content, mtime=0) if zipped else content
+
+
+def suffix_of(name: str) -> tuple[str, bool]:
+    """Return the suffix that decides the format, and whether the file is gzipped; refuse an unknown one.
+
+    Raises
+    ------
+    ParameterError
+        If no table is written with this suffix.
+    """
     zipped = name.lower().endswith(".gz")
     suffix = Path(name.lower().removesuffix(".gz")).suffix
-    if suffix in _TEXT_WRITERS:
-        plain = without_nesting(frame)
-        content = _TEXT_WRITERS[suffix](without_formulas(plain) if safe and suffix in _DELIMITED else plain).encode()
-        # without a timestamp, so that the same table gives the same file
-        return gzip.compress(content, mtime=0) if zipped else content
-    if suffix in _BINARY_WRITERS and not zipped:
-        return _BINARY_WRITERS[suffix](frame)
+    if suffix in _TEXT_WRITERS or (suffix in _BINARY_WRITERS and not zipped):
+        return suffix, zipped
     raise ParameterError(
         f"{name} has an unknown suffix {suffix + '.gz' * zipped!r}; the suffixes are "
         f"{' '.join(_TEXT_WRITERS)} (each also .gz) {' '.join(_BINARY_WRITERS)}."
