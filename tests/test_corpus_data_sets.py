@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -181,6 +182,26 @@ class TestWriting:
         for place in (tmp_path, f"{tmp_path}/"):
             with pytest.raises(DataError, match=r"holds 'thesis\.docx'"):
                 require_free(place, overwrite=True)
+            with pytest.raises(DataError, match=r"holds 'thesis\.docx'"):
+                write_target(TEXTS, place)
+        assert [file.name for file in tmp_path.iterdir()] == ["thesis.docx"]
+
+    def test_a_data_set_stays_if_the_new_one_cannot_be_put_in_its_place(self, tmp_path, monkeypatch):
+        place = tmp_path / "sorted"
+        write_target(TEXTS, f"{place}/")
+        rename = Path.rename
+
+        def refuse(self, target):
+            if self.name.endswith(".tmp"):
+                raise OSError(28, "No space left on device")
+            return rename(self, target)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "rename", refuse)
+            with pytest.raises(ParameterError, match="No space left"):
+                write_target(TEXTS.clear(), f"{place}/")
+        assert read_source(place)[0].equals(TEXTS)
+        assert [file.name for file in tmp_path.iterdir()] == ["sorted"]
 
     def test_no_database_is_written(self):
         with pytest.raises(ParameterError, match="Shoal only reads those"):

@@ -66,9 +66,11 @@ def test_a_data_set_comes_back_and_is_replaced_whole(bucket, monkeypatch):
     require_free(place, overwrite=True)
     write_target(TEXTS, place)
     assert read_source(place.rstrip("/"))[0].equals(TEXTS)
-    write_target(TEXTS, f"{place}notes.csv")
-    with pytest.raises(DataError, match=r"holds 'notes\.csv'"):
+    write_target(TEXTS, f"{place}below/part-00000.parquet")
+    with pytest.raises(DataError, match=r"holds 'below/part-00000\.parquet'"):
         require_free(place, overwrite=True)
+    with pytest.raises(DataError, match=r"holds 'below/part-00000\.parquet'"):
+        write_target(TEXTS, place)
 
 
 def test_patterns_and_partitions(bucket):

@@ -32,14 +32,10 @@ def require_free(target: str | Path | None, overwrite: bool) -> None:
     """
     if target is None:
         return
-    held = _held_by(str(target))
-    if held and not overwrite:
+    if _held_by(str(target)) and not overwrite:
         raise DataError(f"{target} exists; pass --overwrite to replace it, or another --out.")
-    others = [name for name in held if is_folder(target) and not _PART.fullmatch(name)]
-    if others:
-        raise DataError(
-            f"{target} holds {others[0]!r}, which is no part of a data set; it is not replaced: pass another --out."
-        )
+    if is_folder(target):
+        _require_only_parts(target)
 
 
 def require_target(target: str | Path | None, overwrite: bool) -> None:
@@ -69,12 +65,14 @@ def write_target(frame: pl.DataFrame, target: str | Path, *, safe: bool = False)
     frame : polars.DataFrame
         The table.
     target : str or Path
-        A path or an address, ``s3://bucket/sorted.csv``; what is there is replaced.
+        A path or an address, ``s3://bucket/sorted.csv``; a file or a data set that is there is replaced.
     safe : bool, default=False
         As for `write_table`.
 
     Raises
     ------
+    DataError
+        If it is a folder that holds anything but a data set, or a store refuses.
     ParameterError
         If nothing can be written there.
 
@@ -87,12 +85,23 @@ def write_target(frame: pl.DataFrame, target: str | Path, *, safe: bool = False)
     ['part-00000.parquet']
     """
     address = _writable(str(target))
+    if is_folder(target):
+        _require_only_parts(target)
     if scheme_of(address) is not None:
         _write_stored(frame, address, safe)
     elif is_folder(target):
         _write_folder(frame, Path(address))
     else:
         write_table(frame, Path(address), safe=safe)
+
+
+def _require_only_parts(folder: str | Path) -> None:
+    """Refuse a folder that holds anything but a data set: replacing it would delete that."""
+    others = [name for name in _held_by(str(folder)) if not _PART.fullmatch(name)]
+    if others:
+        raise DataError(
+            f"{folder} holds {others[0]!r}, which is no part of a data set; it is not replaced: pass another --out."
+        )
 
 
 def is_folder(target: str | Path) -> bool:
@@ -147,10 +156,8 @@ def _write_stored(frame: pl.DataFrame, address: str, safe: bool) -> None:
         for name, content in _parts(frame):
             store.pipe_file(f"{path.rstrip('/')}/{name}", content)
             written.add(name)
-        old = [name for name in store.find(path) if name.rpartition("/")[2] not in written]
-        for name in old:  # of a longer data set before
-            if _PART.fullmatch(name.rpartition("/")[2]):
-                store.rm_file(name)
+        for name in set(_held_by(address)) - written:  # of a longer data set before
+            store.rm_file(f"{path.rstrip('/')}/{name}")
 
 
 def _write_folder(frame: pl.DataFrame, folder: Path) -> None:
@@ -167,5 +174,6 @@ def _write_folder(frame: pl.DataFrame, folder: Path) -> None:
         raise ParameterError(f"{folder} cannot be written ({error}); choose another path.") from error
     finally:
         shutil.rmtree(new, ignore_errors=True)
-        if folder.exists():
-            shutil.rmtree(old, ignore_errors=True)
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
