@@ -7,7 +7,7 @@ import pytest
 
 from shoal import METHODS, Shoal
 from shoal.demo_texts import standard_library_texts
-from shoal.encoder.representation import make_representation
+from shoal.encoder.transformer import TransformerEncoder
 from shoal.metrics import accuracy
 
 pytestmark = pytest.mark.slow
@@ -94,7 +94,7 @@ def sentences():
         modules.setdefault(each.module, []).append(each.text)
     modules = {name: sorted(set(texts))[:50] for name, texts in modules.items()}
     texts = [text for group in (*TOPICS.values(), *modules.values()) for text in group]
-    encoder = make_representation("transformer", Shoal(2)._representation_options())
+    encoder = TransformerEncoder.load("builtin")
     return TOPICS, modules, dict(zip(texts, encoder.encode(texts), strict=True))
 
 
