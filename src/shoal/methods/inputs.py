@@ -38,10 +38,14 @@ class Rows:
 
     def row(self, i: int) -> Rows:
         """Return the ``i``-th present row alone."""
+        return self.take(np.array([i]))
+
+    def take(self, places: NDArray[np.int64]) -> Rows:
+        """Return some of the present rows."""
         return Rows(
-            np.ones(1, dtype=bool),
-            None if self.texts is None else [self.texts[i]],
-            None if self.vectors is None else self.vectors[i : i + 1],
+            np.ones(len(places), dtype=bool),
+            None if self.texts is None else [self.texts[i] for i in places],
+            None if self.vectors is None else self.vectors[places],
         )
 
 

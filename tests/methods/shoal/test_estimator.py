@@ -238,3 +238,41 @@ def test_an_encoder_in_int8_answers_alike_after_loading(tmp_path):
 def test_an_encoder_in_int8_cannot_be_trained():
     with pytest.raises(ParameterError, match="encoder_precision"):
         Shoal(2, encoder_precision="int8", effort="best").fit(["a", "b", "c"])
+
+
+def many_texts(n: int) -> tuple[list[str], list[int]]:
+    """Return distinct texts of three topics, and their topics."""
+    rng = np.random.RandomState(0)
+    topics = [
+        "goal match team striker league cup",
+        "flour oven bread butter yeast",
+        "kernel driver memory thread socket",
+    ]
+    labels = rng.randint(3, size=n)
+    texts = [f"{' '.join(rng.choice(topics[label].split(), 4))} {i}" for i, label in enumerate(labels)]
+    return texts, labels.tolist()
+
+
+def test_of_many_texts_a_sample_is_partitioned_and_the_others_are_sorted(tmp_path):
+    texts, topics = many_texts(600)
+    vectors = np.eye(3)[topics] + np.random.RandomState(1).normal(scale=0.3, size=(600, 3))
+    model = Shoal(3, partition_rows=200).fit(texts, vectors=vectors)
+    assert len(model.memory_.keys) == 200
+    assert accuracy(topics, model.labels_) > 0.97
+    assert (model.start_labels_ >= 0).all()
+    assert (model.predict(texts, vectors=vectors) == model.labels_).all()
+    assert (model.predict(texts[::-1], vectors=vectors[::-1])[::-1] == model.labels_).all()
+    model.save(tmp_path / "model")
+    assert (shoal.load(tmp_path / "model").predict(texts, vectors=vectors) == model.labels_).all()
+
+
+def test_a_sample_as_large_as_the_corpus_changes_nothing():
+    texts, topics = many_texts(120)
+    vectors = np.eye(3)[topics] + np.random.RandomState(1).normal(scale=0.3, size=(120, 3))
+    whole, bounded = (Shoal(3, partition_rows=size).fit(texts, vectors=vectors) for size in (10_000, 120))
+    assert (whole.probabilities_ == bounded.probabilities_).all()
+
+
+def test_fine_tuning_needs_all_texts_in_the_partition():
+    with pytest.raises(ParameterError, match="partition_rows=5 "):
+        Shoal(2, partition_rows=5, effort="best", backbone="tiny").fit([f"text {i}" for i in range(9)])

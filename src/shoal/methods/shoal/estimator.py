@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
+from scipy.special import softmax
 
 from shoal.clusterers import Heads, fit_softmax, threads_for
 from shoal.encoder.language_free import LanguageFree
@@ -29,7 +30,7 @@ from shoal.methods.base import TextClusterer
 from shoal.methods.context import FitContext, outcome_of, saved_outcome
 from shoal.methods.inputs import Rows, row_keys
 from shoal.methods.represented import fit_representation, represent, restore_representation, save_representation
-from shoal.methods.shoal.candidates import PARTITION, PartitionOptions
+from shoal.methods.shoal.candidates import PARTITION, PartitionOptions, confident_rows
 from shoal.methods.shoal.evidence import UNEQUAL
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.few_texts import FEW_TEXTS, center_of, find_partition_of_few
@@ -48,6 +49,10 @@ _MEAN = "mean.safetensors"
 UNTAUGHT = "clusters of very unequal sizes are far apart already, and gained from fine-tuning on no corpus we know"
 # The partitions that are considered on most corpora, for the bar that shows how far the clustering is.
 STEPS = 6
+# Where clusters are looked for in a sample, so many times as many texts train the heads that sort the others.
+TEACHERS = 4
+# So many rows at a time are turned into features.
+BLOCK_ROWS = 20_000
 # Rounds in which the partition teaches the encoder.
 ROUNDS = {"fast": 0, "balanced": 1, "best": 2}
 
@@ -64,6 +69,20 @@ class _Corpus:
     @classmethod
     def of(cls, rows: Rows) -> _Corpus:
         return cls(rows, *np.unique(row_keys(rows), return_index=True, return_inverse=True))
+
+    def draw(self, size: int, rng: np.random.RandomState) -> _Corpus:
+        """Return a random sample of the distinct rows, without copies; all of it if there are no more than ``size``."""
+        if len(self.keys) <= size:
+            return self
+        drawn = np.sort(rng.permutation(len(self.keys))[:size])
+        return _Corpus(self.rows, self.keys[drawn], self.first[drawn], np.arange(size))
+
+    def numbered(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the labels of the distinct rows, numbered in the order of the rows."""
+        order = np.argsort(self.first)
+        numbered = np.empty_like(labels)
+        numbered[order] = numbered_in_order(labels[order])
+        return numbered
 
 
 def _encoder_of(representation: Representation | None) -> Any:
@@ -133,6 +152,12 @@ class Shoal(TextClusterer):
         "Dimensions of the features by words: enough for the topics of short texts, too few for single rare words.",
         whole(),
     )
+    partition_rows: int = parameter(
+        50_000,
+        "Number of distinct texts, at most, among which clusters are looked for. Of more, so many are drawn at random, "
+        "and heads trained on them sort the others: all but encoding then costs the same for any number of texts.",
+        whole(2),
+    )
     n_neighbors: int = PARTITION["n_neighbors"]
     smoothing_steps: int = PARTITION["smoothing_steps"]
     smoothing: float = PARTITION["smoothing"]
@@ -168,30 +193,51 @@ class Shoal(TextClusterer):
         self._check_corpus(corpus)
         self.representation_, encoded = fit_representation(self, context, self._representation_options())
         started = time.perf_counter()
+        drawn = corpus.draw(self.partition_rows, context.rng)
+        self.mean_ = center_of(encoded[drawn.first])
         self.words_: WordStatistics | None = None
         # Two languages share no words: by words, texts would be grouped by language.
         if self.words and rows.texts is not None and not self.reading_.free:
-            self.words_ = WordStatistics(n_components=self.word_dimensions).fit(rows.texts)
-        features = self._features(rows, encoded, corpus.first)
-        found = self._partition(features.rows(corpus.first), context.rng)
-        context.start_labels = found.start[corpus.copies]
-        context.log("cluster", started, reason=found.reason)
-        training, before = None, found.labels
+            read = rows if drawn is corpus else rows.take(drawn.first)
+            self.words_ = WordStatistics(n_components=self.word_dimensions).fit(cast(list[str], read.texts))
+        features = self._features(rows.take(drawn.first), encoded[drawn.first])
+        found = self._partition(features, context.rng)
+        context.log("cluster", started, reason=found.reason, n_texts=len(drawn.first))
+        start, training, before = found.start, None, found.labels
         if ROUNDS[self.effort] and found.branch != UNEQUAL:  # see UNTAUGHT
-            training, features, found = self._teach(corpus, features, found, context)
-        distinct = features.rows(corpus.first)
-        labels = numbered_in_order(found.labels[corpus.copies])[corpus.first]
-        with threads_for(len(distinct.meaning)):
-            heads = [fit_softmax(part, labels, self.n_clusters_) for part in distinct.each]
-        embedded = np.hstack(features.each)
-        self.clusterer_ = Heads(heads, cluster_means(embedded[corpus.first], labels, self.n_clusters_))
-        self.memory_ = Memory(corpus.keys, labels, of_texts=rows.texts is not None)
+            training, encoded, features, found = self._teach(corpus, encoded, features, found, context)
+        labels = drawn.numbered(found.labels)
+        self.clusterer_ = self._heads(np.hstack(features.each), labels)
+        self.memory_ = Memory(drawn.keys, labels, of_texts=rows.texts is not None)
+        embedded = self._joined(rows, encoded)
+        if drawn is corpus:
+            context.start_labels = start[corpus.copies]
+        else:
+            nearest = cluster_means(features.meaning, start, self.n_clusters_)
+            context.start_labels = (self._meaning(embedded) @ nearest.T).argmax(axis=1)
+            more = corpus.draw(TEACHERS * len(labels), context.rng).first
+            self.clusterer_ = self._taught_by_more(rows.take(more), embedded[more])
         self.outcome_ = outcome_of(training, found.as_dict())
         if ROUNDS[self.effort] and training is None:
             self.outcome_["reason"] = f"effort={self.effort!r} trained nothing: {UNTAUGHT}"
         elif ROUNDS[self.effort] and not self.outcome_["rolled_back"] and ari(before, found.labels) == 1:
             self.outcome_["reason"] = f"effort={self.effort!r} has trained the encoder, but no text changed its cluster"
         return embedded
+
+    def _heads(self, joined: Vectors, labels: NDArray[np.int64]) -> Heads:
+        """Train a head on the features by meaning and one on those by words."""
+        parts = np.split(joined, [len(self.mean_)], axis=1)
+        with threads_for(len(labels)):
+            heads = [fit_softmax(part, labels, self.n_clusters_) for part in parts if part.shape[1]]
+        return Heads(heads, cluster_means(joined, labels, self.n_clusters_))
+
+    def _taught_by_more(self, rows: Rows, joined: Vectors) -> Heads:
+        """Train the heads again on more rows than the partition had: those that they are confident of, and its own."""
+        assignment = softmax(self.clusterer_.scores(joined), axis=1)
+        known = self.memory_.recall(rows)
+        sure = confident_rows(assignment, self.sure_share) | (known >= 0)
+        labels = np.where(known >= 0, known, assignment.argmax(axis=1))
+        return self._heads(joined[sure], labels[sure])
 
     def _check_corpus(self, corpus: _Corpus) -> None:
         """Reject more clusters than distinct texts, and fine-tuning without texts."""
@@ -200,6 +246,11 @@ class Shoal(TextClusterer):
             raise ParameterError(
                 f"n_clusters={self.n_clusters_} but only {n_distinct} texts differ in more than case and white space; "
                 f"pass n_clusters <= {n_distinct}."
+            )
+        if ROUNDS[self.effort] and n_distinct > self.partition_rows:
+            raise ParameterError(
+                f"effort={self.effort!r} fine-tunes on up to partition_rows={self.partition_rows} distinct texts, but "
+                f"there are {n_distinct}; pass effort='fast', or a larger partition_rows."
             )
         if ROUNDS[self.effort] and (rows.texts is None or rows.vectors is not None):
             raise ParameterError(
@@ -223,9 +274,9 @@ class Shoal(TextClusterer):
             return find(features, self.n_clusters_, rng, options, hear=lambda *_: bar.advance(1))
 
     def _teach(
-        self, corpus: _Corpus, features: Features, found: Partition, context: FitContext
-    ) -> tuple[dict[str, Any], Features, Partition]:
-        """Let the partition teach the encoder, round by round; return the outcome, new features and new partition."""
+        self, corpus: _Corpus, encoded: Vectors, distinct: Features, found: Partition, context: FitContext
+    ) -> tuple[dict[str, Any], Vectors, Features, Partition]:
+        """Let the partition teach the encoder, round by round; return the outcome, new vectors, features, partition."""
         from shoal.methods.fine_tuned import trained_part  # torch, which a saved model may not need
         from shoal.methods.run_stages import run_stages, training_options
         from shoal.methods.shoal.teaching import TeacherObjective
@@ -233,7 +284,6 @@ class Shoal(TextClusterer):
 
         rows, texts = corpus.rows, cast(list[str], corpus.rows.texts)
         encoder = cast("TransformerEncoder", _encoder_of(self.representation_))
-        distinct = features.rows(corpus.first)
         options = training_options(self, context.draw_seed())
 
         def teach(embeddings: Vectors, generator: np.random.RandomState) -> Partition:
@@ -264,15 +314,15 @@ class Shoal(TextClusterer):
         if any(stage["kept_step"] for stage in outcome["stages"]):
             started = time.perf_counter()
             self.representation_ = self._trained_representation(encoder, texts)
-            features = self._features(rows, represent(self, self.representation_, rows), corpus.first)
-            found = self._partition(features.rows(corpus.first), np.random.RandomState(options.seed))
+            encoded = represent(self, self.representation_, rows)
+            self.mean_ = center_of(encoded[corpus.first])
+            distinct = self._features(rows.take(corpus.first), encoded[corpus.first])
+            found = self._partition(distinct, np.random.RandomState(options.seed))
             context.log("cluster again", started, reason=found.reason)
-        return outcome, features, found
+        return outcome, encoded, distinct, found
 
-    def _features(self, rows: Rows, encoded: Vectors, distinct: NDArray[np.int64] | None = None) -> Features:
-        """Return the features of some rows, by words if there are texts; in a fit, ``distinct`` rows give the mean."""
-        if distinct is not None:
-            self.mean_ = center_of(encoded[distinct])
+    def _features(self, rows: Rows, encoded: Vectors) -> Features:
+        """Return the features of some rows, by words if there are texts."""
         meaning = unit_rows(encoded - self.mean_).astype(np.float32)
         if self.words_ is None:
             return Features(meaning)
@@ -293,7 +343,15 @@ class Shoal(TextClusterer):
         return untrained.encode(rows.texts), after
 
     def _embed(self, rows: Rows) -> Vectors:
-        return np.hstack(self._features(rows, represent(self, self.representation_, rows)).each)
+        return self._joined(rows, represent(self, self.representation_, rows))
+
+    def _joined(self, rows: Rows, encoded: Vectors) -> Vectors:
+        """Return the features of rows side by side, block by block: they are never there twice."""
+        joined = np.empty((len(encoded), self.clusterer_.centers.shape[1]), dtype=np.float32)
+        for begin in range(0, len(encoded), BLOCK_ROWS):
+            block = np.arange(begin, min(begin + BLOCK_ROWS, len(encoded)))
+            joined[block] = np.hstack(self._features(rows.take(block), encoded[block]).each)
+        return joined
 
     def _assign(self, rows: Rows, embedded: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Assign by the heads; a fitted text keeps its cluster, which was found with all its neighbours known."""
