@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from shoal import TwoStage
+from shoal.encoder import representation
 from shoal.encoder.representation import REPRESENTATIONS, CachedEncoder, load_representation, make_representation
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.errors import DataError, ParameterError
@@ -99,3 +100,29 @@ def test_own_encoders_plug_in_and_strangers_are_named(options):
         with pytest.raises(ParameterError, match=r"representation=.* is unknown; pass one of transformer, bow"):
             make_representation(stranger, options)
     assert set(REPRESENTATIONS) == {"transformer", "bow", "tfidf", "sif", "wordllama", "use", "e5"}
+
+
+def test_a_large_corpus_is_cached_in_shards_and_continues_after_an_interruption(monkeypatch, tmp_path):
+    monkeypatch.setenv("SHOAL_CACHE", str(tmp_path))
+    monkeypatch.setattr(representation, "SHARD_TEXTS", 4)
+    texts = [f"text {i}" for i in range(10)]
+    asked: list[list[str]] = []
+
+    class Interrupted:
+        fingerprint = "lengths"
+        truncated = 1
+
+        def encode(self, texts):
+            asked.append(list(texts))
+            if len(asked) == 3:
+                raise KeyboardInterrupt
+            return np.array([[len(text), i] for i, text in enumerate(texts)], dtype=np.float32)
+
+    encoder = CachedEncoder(Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        encoder.encode(texts)
+    again = CachedEncoder(Interrupted())
+    vectors = again.encode(texts)
+    assert asked[3:] == [texts[8:]]
+    assert vectors[:, 1].tolist() == [0, 1, 2, 3, 0, 1, 2, 3, 0, 1]
+    assert again.truncated == 3

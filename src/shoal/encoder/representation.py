@@ -19,11 +19,14 @@ from shoal.encoder.tokens import PRECISIONS
 from shoal.encoder.vector_cache import EncodedTexts, cached_vectors, vector_key
 from shoal.encoder.word_counts import WordCounts
 from shoal.errors import DataError, ParameterError
+from shoal.progress import progress
 from shoal.vectors import unit_rows
 
 if TYPE_CHECKING:
     from shoal.encoder.transformer import TransformerEncoder
 
+# Vectors of large corpora are cached in shards of so many texts, each of which takes about a minute.
+SHARD_TEXTS = 25_000
 REPRESENTATIONS = ("transformer", "bow", "tfidf", "sif", *PACKAGED)
 # So few texts are encoded in NumPy before torch would be imported.
 FEW = 16
@@ -81,12 +84,31 @@ class CachedEncoder:
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per text, from the cache if they are there."""
         # A single text is encoded faster than it is looked up, and would litter the cache.
-        if self.cache and len(texts) > 1:
-            encoded = cached_vectors(vector_key(self._fingerprint, texts), lambda: self._encode(texts))
-        else:
+        if not self.cache or len(texts) < 2:
             encoded = self._encode(texts)
+        elif len(texts) <= SHARD_TEXTS:
+            encoded = self._cached(texts)
+        else:
+            encoded = self._in_shards(texts)
         self.truncated = encoded.truncated
         return encoded.vectors
+
+    def _cached(self, texts: Sequence[str]) -> EncodedTexts:
+        """Return the vectors of texts from the cache, or encode and cache them."""
+        return cached_vectors(vector_key(self._fingerprint, texts), lambda: self._encode(texts))
+
+    def _in_shards(self, texts: Sequence[str]) -> EncodedTexts:
+        """Encode shard by shard: what was cached before an interruption is not encoded again."""
+        with progress("Encoding", len(texts)) as bar:
+            first = self._cached(texts[:SHARD_TEXTS])
+            vectors = np.empty((len(texts), first.vectors.shape[1]), dtype=np.float32)
+            truncated = 0
+            for begin in range(0, len(texts), SHARD_TEXTS):
+                shard = first if begin == 0 else self._cached(texts[begin : begin + SHARD_TEXTS])
+                vectors[begin : begin + SHARD_TEXTS] = shard.vectors
+                truncated += shard.truncated
+                bar.advance(len(shard.vectors))
+        return EncodedTexts(vectors, truncated)
 
     def _encode(self, texts: Sequence[str]) -> EncodedTexts:
         """Encode, without the cache."""
