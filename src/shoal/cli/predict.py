@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from shoal.cli.tables import Encoding, Format, Json, Out, Overwrite, Query, SafeCsv, Sheet, write_result
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from shoal.corpus import Corpus
+    from shoal.methods.base import TextClusterer
+
+# Texts that are sorted at a time.
+BLOCK_ROWS = 20_000
 
 EXAMPLES = """
 Examples:
@@ -42,8 +54,6 @@ def predict(
     json: Json = False,
 ) -> None:
     """Sort new texts into the clusters of a run: every row is returned with its cluster and confidence."""
-    from dataclasses import replace
-
     import polars as pl
 
     from shoal.cli.console import print_json, say
@@ -57,12 +67,9 @@ def predict(
     model = load(run)
     table, _ = read_source(file, encoding=encoding, format=format, sheet=sheet, query=query)
     corpus = Corpus.of(table, text=text or _fitted_column(run, table.columns))
-    found = model.predict_clustering(corpus, vectors=None if vectors is None else read_vectors(vectors))
-    outliers = 0
-    if min_confidence > 0:
-        sure = replace(found, labels=found.labels_at(min_confidence))
-        outliers, found = int((sure.labels != found.labels).sum()), sure
-    result = pl.concat([corpus.input_columns(), found.frame()], how="horizontal")
+    found = _in_blocks(model, corpus, None if vectors is None else read_vectors(vectors), min_confidence)
+    outliers = int((found["cluster"].is_null() & found["second_cluster"].is_not_null()).sum())
+    result = pl.concat([corpus.input_columns(), found], how="horizontal")
     write_result(result, out, as_json=json, safe=safe_csv)
     if json:
         summary = {
@@ -73,9 +80,9 @@ def predict(
             "truncated": model.truncated_,
             "below_min_confidence": outliers,
             "seconds": round(time.perf_counter() - started, 3),
-            "sizes": {model.clusters_[k].name: int((found.labels == k).sum()) for k in range(model.n_clusters_)},
+            "sizes": {cluster.name: int((found["cluster"] == cluster.id).sum()) for cluster in model.clusters_},
         }
-        place = {"out": str(out)} if out is not None else {"predictions": found.frame().to_dicts()}
+        place = {"out": str(out)} if out is not None else {"predictions": found.to_dicts()}
         print_json({**summary, **place})
     elif out is not None:
         if outliers:
@@ -83,6 +90,28 @@ def predict(
                 f"{outliers} of {len(corpus)} texts are below the confidence of {min_confidence:g} and have no cluster."
             )
         say(f"{len(corpus)} texts sorted into {model.n_clusters_} clusters: {out}")
+
+
+def _in_blocks(
+    model: TextClusterer, corpus: Corpus, vectors: NDArray[np.float32] | None, min_confidence: float
+) -> pl.DataFrame:
+    """Sort the texts block by block, so that vectors and probabilities never take more room than those of a block."""
+    from dataclasses import replace
+
+    import polars as pl
+
+    from shoal.progress import progress
+
+    frames, truncated, texts = [], 0, corpus.texts
+    with progress("Sorting", len(texts)) as bar:
+        for begin in range(0, max(len(texts), 1), BLOCK_ROWS):
+            block = slice(begin, begin + BLOCK_ROWS)
+            found = model.predict_clustering(texts[block], vectors=None if vectors is None else vectors[block])
+            frames.append(replace(found, labels=found.labels_at(min_confidence)).frame())
+            truncated += model.truncated_
+            bar.advance(len(found))
+    model.truncated_ = truncated
+    return pl.concat(frames)
 
 
 def _fitted_column(run: Path, columns: list[str]) -> str | None:
