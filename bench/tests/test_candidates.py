@@ -25,7 +25,7 @@ def made(sizes, noise=0.15):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "noise"), [([40, 40, 40], 0.15), ([100, 60, 30], 0.15), ([80, 60, 40, 20, 10, 6, 5, 4, 4, 3], 0.12)]
+    ("sizes", "noise"), [([90, 90, 90], 0.15), ([150, 90, 45], 0.15), ([90, 70, 45, 25, 12, 8, 7, 5, 5, 4], 0.12)]
 )
 def test_the_replayed_answer_is_the_methods_own(sizes, noise):
     texts, labels, vectors = made(sizes, noise)

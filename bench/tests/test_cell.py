@@ -50,7 +50,7 @@ def test_a_record_says_everything(data):
     assert record["key"] == replace(CELL, n_texts=45).key(find_data_set("topics").sha256)
     assert (record["schema"], record["status"], record["reason"]) == (1, "ok", "")
     assert (record["n_texts"], record["n_clusters"], record["n_found"], record["outliers"]) == (45, 3, 3, 0.0)
-    assert record["scores"].keys() == {"acc", "nmi", "ari", "purity"}
+    assert record["scores"].keys() == {"acc", "nmi", "ari", "purity", "nmi_geometric"}
     assert record["scores"]["acc"] == 100.0, "three topics without a word in common"
     assert record["seconds"] > 0
     assert record["peak_memory_mb"] > 10

@@ -30,7 +30,7 @@ PEER = NOTHING + 'peer = "bertopic"\n'
         (HEAD + "kind = 'pie'\n" + BOW, "a suite has kind = 'pie'; it should be 'table', 'bars'"),
         (
             HEAD + "metrics = ['f1']\n" + BOW,
-            "a suite has metrics.0 = 'f1'; it should be 'acc', 'nmi', 'ari' or 'purity'",
+            "a suite has metrics.0 = 'f1'; it should be 'acc', 'nmi', 'ari', 'purity' or 'nmi_geometric'",
         ),
         (HEAD + "quick_data_sets = ['yelp']\n" + BOW, "the quick data set 'yelp' is unknown; pass some of tweet"),
         (HEAD + "[[rows]]\nmethod = 'kmeans'\n", "row 1 has no 'name'"),

@@ -330,12 +330,13 @@ def _evidence(model: TextClusterer) -> dict[str, Any]:
 
 def known_classes(corpus: Corpus) -> Labelled | None:
     """Return the labelled rows and their classes; None without a label column."""
-    if corpus.labels is None:
+    labels = corpus.labels
+    if labels is None:
         return None
-    rows = np.array([i for i, label in enumerate(corpus.labels) if label], dtype=np.int64)
+    rows = np.array([i for i, label in enumerate(labels) if label], dtype=np.int64)
     if not len(rows):
         raise DataError(f"the label column {corpus.label_column!r} is empty; omit --label.")
-    return Labelled(rows, [corpus.labels[i] for i in rows])
+    return Labelled(rows, [labels[i] for i in rows])
 
 
 def write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Corpus, result: FitResult) -> None:

@@ -52,9 +52,11 @@ def test_the_default_method_clusters_on_one_thread(monkeypatch):
     seen = []
     find = estimator.find_partition
     monkeypatch.setattr(
-        estimator, "find_partition", lambda *given: seen.append(torch.get_num_threads()) or find(*given)
+        estimator,
+        "find_partition",
+        lambda *given, **named: seen.append(torch.get_num_threads()) or find(*given, **named),
     )
-    vectors = np.random.default_rng(0).normal(size=(30, 5))
+    vectors = np.random.default_rng(0).normal(size=(300, 5))
     Shoal(2).fit(vectors)
     assert seen == [1]
     assert torch.get_num_threads() == 2

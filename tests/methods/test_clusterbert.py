@@ -16,6 +16,7 @@ from shoal.functional import target_distribution
 from shoal.methods.clusterbert import PRESETS, ClusterBERT
 from shoal.methods.fine_tuned import Material
 from shoal.methods.objectives.clusterbert import ClusterBERTObjective
+from shoal.methods.reading import Reading
 from shoal.training import Callback, CorpusViews, Guard
 from tiny_backbone import tiny_backbone
 
@@ -131,6 +132,7 @@ def test_clustering_again_does_not_scramble_the_head(objective):
 def test_stages_share_one_architecture(build):
     model = build(reclusterings=2)
     model.n_clusters_ = model.n_clusters
+    model.reading_ = Reading.from_dict(None, model.backbone)
     model.encoder_ = TransformerEncoder.load(model.backbone, max_length=32)
     views = CorpusViews.repeated(model.encoder_.tokenise(TEXTS), 1)
     stages = model._stages(Material(TEXTS, views, model.encoder_, seed=0))

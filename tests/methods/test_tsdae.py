@@ -13,6 +13,7 @@ from shoal.errors import ModelError, ParameterError
 from shoal.methods.denoising import make_decoder
 from shoal.methods.fine_tuned import Material
 from shoal.methods.objectives.denoising import TSDAEObjective
+from shoal.methods.reading import Reading
 from shoal.methods.tsdae import PRESETS, TSDAE
 from shoal.training import CorpusViews
 from tiny_backbone import tiny_backbone
@@ -119,6 +120,7 @@ def test_the_corpus_vocabulary_is_smaller(build):
     sizes = {}
     for vocabulary in ("full", "corpus"):
         model = build(vocabulary=vocabulary)
+        model.reading_ = Reading.from_dict(None, model.backbone)
         model.encoder_ = TransformerEncoder.load(model.backbone, max_length=32)
         material = Material(TEXTS, CorpusViews.repeated(tokens, 1), model.encoder_, seed=0)
         sizes[vocabulary] = len(make_decoder(model, material).bias)
@@ -175,6 +177,7 @@ def test_the_decoder_starts_from_the_checkpoints_own_head(build, backbone, tmp_p
     torch.nn.init.normal_(whole.cls.predictions.bias)
     whole.save_pretrained(tmp_path)
     model = build(backbone=str(tmp_path))
+    model.reading_ = Reading.from_dict(None, str(tmp_path))
     model.encoder_ = model.untrained_encoder()
     views = CorpusViews.repeated(model.encoder_.tokenise(TEXTS), 1)
     decoder = make_decoder(model, Material(TEXTS, views, model.encoder_, 0))

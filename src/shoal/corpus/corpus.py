@@ -210,7 +210,7 @@ class Corpus:
         """The cells of the id column, or the row numbers from 0."""
         return list(range(len(self))) if self.id_column is None else self.frame[self.id_column].to_list()
 
-    @property
+    @cached_property
     def labels(self) -> list[str] | None:
         """The cells of the label column as strings, ``""`` where missing; None without such a column."""
         return None if self.label_column is None else strings_of(self.frame[self.label_column]).fill_null("").to_list()

@@ -71,6 +71,11 @@ class WordStatistics:
         self._components = _right_singular_vectors(weights, self.n_components)
         return self
 
+    @property
+    def dimension(self) -> int:
+        """Length of a vector of :meth:`encode`: fewer than ``n_components`` if there are fewer words."""
+        return int(self._components.shape[1])
+
     def tfidf(self, texts: Sequence[str]) -> csr_matrix:
         """Return TF-IDF weights, (len(texts), number of terms), rows of length one or zero."""
         return tfidf(_count(texts, self._columns, self._pairs, self._glyphs), self._idf, sublinear=True)

@@ -57,7 +57,7 @@ def make_decoder(model: FineTuned, material: Material) -> SentenceDecoder:
     """Build the decoder: weights tied to the encoder's, and the checkpoint's own language-model head if it has one."""
     params = model.get_params(deep=False)
     used = corpus_vocabulary(material.views.tokens) if params["vocabulary"] == "corpus" else None
-    head = load_masked_head(params["backbone"])
+    head = load_masked_head(model.reading_.backbone)
     return SentenceDecoder(model.encoder_, n_layers=params["decoder_layers"], vocabulary=used, head=head)
 
 

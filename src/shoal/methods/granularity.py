@@ -62,13 +62,7 @@ def encoded_sample(rows: Rows, encoding: dict[str, Any]) -> tuple[Vectors, list[
     if rows.vectors is not None:
         return rows.vectors[sample], texts
     options = {**ENCODING, **encoding, "representation": "transformer", "normalize": True}
-    encoder = make_representation("transformer", options)
-    if (
-        options["cache"] and texts is not None and len(sample) == len(first)
-    ):  # the fit will need them all, in their order
-        vectors = encoder.fit(rows.texts or []).encode(rows.texts or [])[sample]
-    else:
-        vectors = encoder.fit(texts or []).encode(texts or [])
+    vectors = make_representation("transformer", options).fit(texts or []).encode(texts or [])
     # Texts in two languages share no words: by words, they are grouped by language.
     return vectors, None if options["languages"] is not None else texts
 

@@ -347,7 +347,8 @@ class Shoal(TextClusterer):
 
     def _joined(self, rows: Rows, encoded: Vectors) -> Vectors:
         """Return the features of rows side by side, block by block: they are never there twice."""
-        joined = np.empty((len(encoded), self.clusterer_.centers.shape[1]), dtype=np.float32)
+        width = len(self.mean_) + (0 if self.words_ is None else self.words_.dimension)
+        joined = np.empty((len(encoded), width), dtype=np.float32)
         for begin in range(0, len(encoded), BLOCK_ROWS):
             block = np.arange(begin, min(begin + BLOCK_ROWS, len(encoded)))
             joined[block] = np.hstack(self._features(rows.take(block), encoded[block]).each)
