@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
+from shoal.encoder.word_statistics import weight_of_words
 from shoal.methods.calibration import SAMPLE_ROWS, calibrated_temperature, held_out_agreement
 
 N = 200
@@ -49,7 +50,8 @@ def test_words_that_agree_less_lower_the_confidence():
     ]
     assert means[0] > 0.97
     assert means == sorted(means, reverse=True)
-    assert means[1] == pytest.approx(0.8, abs=0.06)
+    trust = weight_of_words(2 * N)
+    assert means[1] == pytest.approx(trust * 0.8 + (1 - trust), abs=0.06)
 
 
 def test_agreement_of_views_by_hand():
@@ -57,7 +59,11 @@ def test_agreement_of_views_by_hand():
     assert held_out_agreement([one, one], LABELS, 2) == 1.0
     assert held_out_agreement([one], LABELS, 2) == 1.0
     flipped = np.eye(2, dtype=np.float32)[np.where(np.arange(2 * N) % 4 == 0, 1 - LABELS, LABELS)]
-    assert held_out_agreement([one, flipped], LABELS, 2) == pytest.approx(0.75)
+    trust = weight_of_words(2 * N)
+    assert 0.1 < trust < 0.9
+    assert held_out_agreement([one, flipped], LABELS, 2) == pytest.approx(trust * 0.75 + (1 - trust))
+    many = [np.tile(view, (1000 // N, 1)) for view in (one, flipped)]
+    assert held_out_agreement(many, np.tile(LABELS, 1000 // N), 2) == pytest.approx(0.75, abs=0.01)
 
 
 def test_too_few_rows_or_one_cluster_stay_as_they_are():

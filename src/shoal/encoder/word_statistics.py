@@ -25,6 +25,23 @@ _FEW = 10
 # Lengths and singular values below this, relative to 1 and to the largest, are rounding errors of float32.
 _NOTHING = 1e-6
 
+# With fewer texts, words are trusted less.
+TEXTS_FOR_WORDS = 1_000
+
+
+def weight_of_words(n_texts: int) -> float:
+    """Return the weight of the words of so many texts, up to 1.
+
+    A word's frequency is the less certain, the fewer texts it is taken from, by the square root of their number, and
+    fillers look like themes.
+
+    Examples
+    --------
+    >>> weight_of_words(250), weight_of_words(5000)
+    (0.5, 1.0)
+    """
+    return min(1.0, float(np.sqrt(n_texts / TEXTS_FOR_WORDS)))
+
 
 class WordStatistics:
     """Unit vectors from sublinear TF-IDF, as they are or reduced by an SVD (latent semantic analysis).

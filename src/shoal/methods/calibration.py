@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from shoal.clusterers import fit_softmax, threads_for
-from shoal.encoder.word_statistics import WordStatistics
+from shoal.encoder.word_statistics import WordStatistics, weight_of_words
 from shoal.vectors import Vectors, unit_rows
 
 # Rows that agreement is measured on, and the fewest per cluster with which it can be.
@@ -30,7 +30,7 @@ def calibrated_temperature(
     Half of the texts train one head on their vectors and one on their words; the other half is sorted by both, and the
     share on which they agree is what a text's cluster is worth on average. Labels are not needed: a cluster that only
     one of the two descriptions can recognise is not to be trusted much. Without texts, the share of held-out rows that
-    the vectors' head sorts as the fit did takes its place.
+    the vectors' head sorts as the fit did takes its place; with few, from whose words little can be learnt, in part.
 
     Parameters
     ----------
@@ -75,6 +75,8 @@ def calibrated_temperature(
 def held_out_agreement(views: Sequence[Vectors], labels: NDArray[np.int64], n_clusters: int) -> float:
     """Return the share of rows on which heads that have not seen them agree: with each other, or with the labels.
 
+    The first view is the vectors, the second, if there is one, the words; of few texts, both shares count.
+
     Examples
     --------
     >>> view = np.repeat(np.eye(2, dtype=np.float32), 10, axis=0)
@@ -90,7 +92,11 @@ def held_out_agreement(views: Sequence[Vectors], labels: NDArray[np.int64], n_cl
                 head = fit_softmax(view[~held_out], labels[~held_out], n_clusters)
                 predicted[held_out] = head.log_probabilities(view[held_out]).argmax(axis=1)
             found.append(predicted)
-    return float((found[0] == (found[1] if len(found) > 1 else labels)).mean())
+    with_labels = float((found[0] == labels).mean())
+    if len(found) == 1:
+        return with_labels
+    trust = weight_of_words(len(labels))
+    return trust * float((found[0] == found[1]).mean()) + (1 - trust) * with_labels
 
 
 def _temperature(scores: NDArray[np.float64], labels: NDArray[np.int64], target: float) -> float:

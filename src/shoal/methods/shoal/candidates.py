@@ -23,6 +23,7 @@ from shoal.clusterers import (
     smoothing_matrix,
     transport_steps,
 )
+from shoal.encoder.word_statistics import weight_of_words
 from shoal.methods.shoal.evidence import Evidence
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.regrouping import Labels, regrouped
@@ -36,9 +37,6 @@ BORDER_SCHEDULE = (1.0,) * 3
 KMEANS_ITERATIONS = 50
 # Up to this many rows are linked one by one; beyond it, small groups of rows are: as good, in a fraction of the time.
 LINKED_ROWS = 3_000
-# With fewer texts the words have less weight: a word's frequency is the less certain, the fewer texts it is taken from
-# (by the square root of their number), and fillers look like themes.
-TEXTS_FOR_WORDS = 1_000
 # A handful of neighbours holds even small clusters together, if they have that many texts.
 HANDFUL = 5
 
@@ -196,17 +194,6 @@ class Candidates:
     def hard(self, labels: Labels) -> Vectors:
         """Return a hard assignment without empty clusters."""
         return filled(np.eye(self.n_clusters, dtype=np.float32)[labels])
-
-
-def weight_of_words(n_rows: int) -> float:
-    """Return the weight of the words against the meaning, below 1 with fewer than ``TEXTS_FOR_WORDS`` texts.
-
-    Examples
-    --------
-    >>> weight_of_words(250), weight_of_words(5000)
-    (0.5, 1.0)
-    """
-    return min(1.0, float(np.sqrt(n_rows / TEXTS_FOR_WORDS)))
 
 
 def fair_neighbours(n_rows: int, n_clusters: int) -> int:

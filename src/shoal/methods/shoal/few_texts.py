@@ -12,7 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.clusterers import fit_spherical_kmeans
-from shoal.methods.shoal.candidates import PartitionOptions, weight_of_words
+from shoal.encoder.word_statistics import weight_of_words
+from shoal.methods.shoal.candidates import PartitionOptions
 from shoal.methods.shoal.evidence import SAFE, START, Evidence
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.partition import Hear, Partition, find_partition
