@@ -70,7 +70,7 @@ def fit(
         False, "--keep-language", help="Let texts of several languages be grouped by language too."
     ),
     precision: str | None = typer.Option(
-        None, help="Arithmetic of the encoder: float32, or int8, which is more than twice as fast and loses a little."
+        None, help="Arithmetic of the encoder: float32, or int8, which is faster and changes some labels."
     ),
     reduce: str | None = typer.Option(None, help="A reducer before the final clusters of any method: pca or umap."),
     cluster: str | None = typer.Option(

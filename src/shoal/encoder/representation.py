@@ -25,7 +25,7 @@ from shoal.vectors import unit_rows
 if TYPE_CHECKING:
     from shoal.encoder.transformer import TransformerEncoder
 
-# Vectors of large corpora are cached in shards of so many texts, each of which takes about a minute.
+# Vectors of large corpora are cached in shards of so many texts, each the work of a minute or less.
 SHARD_TEXTS = 25_000
 REPRESENTATIONS = ("transformer", "bow", "tfidf", "sif", *PACKAGED)
 # So few texts are encoded in NumPy before torch would be imported.

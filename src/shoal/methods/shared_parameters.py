@@ -94,8 +94,8 @@ LONG = parameter(
 )
 ENCODER_PRECISION = parameter(
     "float32",
-    "Arithmetic of the transformer: 'int8', 8-bit integers, encodes more than twice as fast on a CPU with instructions "
-    "for them and changes the label of a few texts in a hundred.",
+    "Arithmetic of the transformer: 'int8', 8-bit integers, is faster on a CPU with instructions for them, and changes "
+    "some labels (docs/large-corpora.md).",
     one_of(*PRECISIONS),
 )
 NORMALIZE = parameter(True, "Scale vectors to unit length.", FLAG)
