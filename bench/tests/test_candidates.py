@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from shoal import Shoal
+from shoal.errors import ParameterError
 from shoal.methods.shoal.evidence import BALANCED, SAFE, SIZES_FREE, UNEQUAL, Rules
 from shoal.metrics import accuracy
 from shoal.vectors import unit_rows
@@ -71,3 +72,8 @@ def test_the_table_has_means_over_the_seeds():
     ]
     assert facts["means"]["k-means"] == 40
     assert summary([])["rows"] == []
+
+
+def test_few_texts_are_refused_because_the_method_has_another_rule_for_them():
+    with pytest.raises(ParameterError, match="232 distinct texts"):
+        weigh(*made([80, 60, 40, 20, 10, 6, 5, 4, 4, 3], 0.12), seed=0)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encoder.word_statistics import WordStatistics
+from shoal.errors import ParameterError
 from shoal.methods import find_method
 from shoal.methods.inputs import Rows, row_keys
 from shoal.methods.shoal.evidence import (
@@ -28,6 +29,7 @@ from shoal.methods.shoal.evidence import (
     explains_more,
 )
 from shoal.methods.shoal.features import Features
+from shoal.methods.shoal.few_texts import FEW_TEXTS
 from shoal.methods.shoal.partition import find_partition
 from shoal.metrics import accuracy
 from shoal.vectors import Vectors, unit_rows
@@ -109,8 +111,18 @@ def weigh(texts: Sequence[str], labels: Sequence[str], vectors: Vectors, seed: i
         The encoder's vectors of the texts.
     seed : int
         The seed.
+
+    Raises
+    ------
+    ParameterError
+        If there are so few texts that the method answers by another rule.
     """
     features, copies = features_of(texts, vectors)
+    if len(features.meaning) <= FEW_TEXTS:
+        raise ParameterError(
+            f"{len(features.meaning)} distinct texts are clustered by a rule of their own, which is not replayed here; "
+            f"pass more than {FEW_TEXTS}."
+        )
     modularity: dict[str, float] = {}
     acc: dict[str, float] = {}
     agreement = 1.0
