@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from shoal.scratch import in_blocks
+
 Vectors = NDArray[np.float32]
 Float = TypeVar("Float", bound=np.floating[Any])
 
@@ -74,5 +76,6 @@ def membership(labels: NDArray[np.int64], n_clusters: int, dtype: type[np.floati
 def cluster_means(vectors: NDArray[Any], labels: NDArray[np.int64], n_clusters: int) -> Vectors:
     """Return the mean vector of each cluster, (n_clusters, d); zeros for a cluster without members."""
     sums = np.zeros((n_clusters, vectors.shape[1]), dtype=np.float64)
-    np.add.at(sums, labels, vectors)
+    for block in in_blocks(vectors):
+        np.add.at(sums, labels[block], vectors[block])
     return (sums / np.maximum(np.bincount(labels, minlength=n_clusters), 1)[:, None]).astype(np.float32)

@@ -120,3 +120,10 @@ def test_a_word_cut_in_two_by_the_head_lies_outside_the_window():
         blank = " " * (limit - len(start) - 100)
         text = start + blank + "a" * 5000
         assert rows(tokenise(tokenizer, [text], room)) == [([1] * known + [0])[:room]]
+
+
+def test_equal_sequences_are_known(tokenizer):
+    tokens = tokenise(tokenizer, ["the red fish", "fish", "The  RED fish", "", "fish"], 64)
+    first, copies = tokens.distinct()
+    assert first.tolist() == [0, 1, 3]
+    assert copies.tolist() == [0, 1, 0, 2, 1]

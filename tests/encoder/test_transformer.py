@@ -244,3 +244,16 @@ def test_auto_reads_chunks_if_more_than_a_tenth_would_be_cut(load):
     given = load(max_length=16, long_texts="truncate")
     given.settle_long_texts([long])
     assert given.long_texts == "truncate"
+
+
+def test_equal_texts_are_encoded_once(load, monkeypatch):
+    encoder, seen = load(), []
+    own = type(encoder)._group_states
+    monkeypatch.setattr(
+        type(encoder), "_group_states", lambda self, tokens, rows: seen.extend(rows) or own(self, tokens, rows)
+    )
+    texts = ["the red fish", "fish", "the red fish", "The red  fish"]
+    vectors = encoder.encode(texts)
+    assert len(seen) == 2
+    assert (vectors[0] == vectors[2]).all()
+    assert (vectors[0] == vectors[3]).all()

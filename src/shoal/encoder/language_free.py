@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
+from shoal.scratch import in_blocks, scratch
 from shoal.text.languages import Languages
 from shoal.vectors import unit_rows
 
@@ -64,7 +65,11 @@ class LanguageFree:
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per text, of length one."""
         vectors = self.inner.encode(texts)
-        return unit_rows(vectors - self._shifts[self.languages.of(texts)]).astype(np.float32)
+        shifts = self._shifts[self.languages.of(texts)]
+        free = scratch(vectors.shape)
+        for block in in_blocks(vectors, free):
+            free[block] = unit_rows(vectors[block] - shifts[block])
+        return free
 
     def save(self, folder: Path) -> None:
         """Write the encoder, the languages and their means."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
@@ -20,6 +20,7 @@ from shoal.encoder.vector_cache import EncodedTexts, cached_vectors, vector_key
 from shoal.encoder.word_counts import WordCounts
 from shoal.errors import DataError, ParameterError
 from shoal.progress import progress
+from shoal.scratch import release, scratch
 from shoal.vectors import unit_rows
 
 if TYPE_CHECKING:
@@ -84,12 +85,8 @@ class CachedEncoder:
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per text, from the cache if they are there."""
         # A single text is encoded faster than it is looked up, and would litter the cache.
-        if not self.cache or len(texts) < 2:
-            encoded = self._encode(texts)
-        elif len(texts) <= SHARD_TEXTS:
-            encoded = self._cached(texts)
-        else:
-            encoded = self._in_shards(texts)
+        encode = self._cached if self.cache and len(texts) > 1 else self._encode
+        encoded = encode(texts) if len(texts) <= SHARD_TEXTS else self._in_shards(texts, encode)
         self.truncated = encoded.truncated
         return encoded.vectors
 
@@ -97,15 +94,16 @@ class CachedEncoder:
         """Return the vectors of texts from the cache, or encode and cache them."""
         return cached_vectors(vector_key(self._fingerprint, texts), lambda: self._encode(texts))
 
-    def _in_shards(self, texts: Sequence[str]) -> EncodedTexts:
+    def _in_shards(self, texts: Sequence[str], encode: Callable[[Sequence[str]], EncodedTexts]) -> EncodedTexts:
         """Encode shard by shard: what was cached before an interruption is not encoded again."""
         with progress("Encoding", len(texts)) as bar:
-            first = self._cached(texts[:SHARD_TEXTS])
-            vectors = np.empty((len(texts), first.vectors.shape[1]), dtype=np.float32)
+            first = encode(texts[:SHARD_TEXTS])
+            vectors = scratch((len(texts), first.vectors.shape[1]))
             truncated = 0
             for begin in range(0, len(texts), SHARD_TEXTS):
-                shard = first if begin == 0 else self._cached(texts[begin : begin + SHARD_TEXTS])
+                shard = first if begin == 0 else encode(texts[begin : begin + SHARD_TEXTS])
                 vectors[begin : begin + SHARD_TEXTS] = shard.vectors
+                release(vectors)
                 truncated += shard.truncated
                 bar.advance(len(shard.vectors))
         return EncodedTexts(vectors, truncated)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,6 +64,17 @@ class TokenisedTexts:
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         ids = self.ids[np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)]
         return TokenisedTexts(ids, offsets, self.owner[rows], self.truncated, self.pad_id)
+
+    def distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the first of each set of equal sequences, and for every sequence its place among them."""
+        places: dict[bytes, int] = {}
+        first: list[int] = []
+        copies = np.empty(len(self), dtype=np.int64)
+        for i, (begin, end) in enumerate(pairwise(self.offsets)):
+            copies[i] = place = places.setdefault(self.ids[begin:end].tobytes(), len(places))
+            if place == len(first):
+                first.append(i)
+        return np.array(first, dtype=np.int64), copies
 
     def positions(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return where the tokens of ``rows`` are in ``ids``, and which are real; each (len(rows), longest of them)."""

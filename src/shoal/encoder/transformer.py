@@ -196,17 +196,25 @@ class TransformerEncoder(TokenStatesEncoder):
         """
         tokens = self.tokenise(texts)
         self.truncated = tokens.truncated
-        sums = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        weights = np.zeros((len(texts), 1), dtype=np.float32)
+        first, copies = tokens.distinct()  # equal texts, also those that only the tokenizer makes equal, once
+        pooled = np.empty((len(first), self.dimension), dtype=np.float32)
         rounded = self.precision == "int8"
-        with evaluating(self), self._arithmetic(), torch.inference_mode(), progress("Encoding", len(tokens)) as bar:
-            for group in length_groups(tokens.lengths, equal=rounded):
-                length = tokens.lengths[group][:, None].astype(np.float32)
-                vectors = POOLINGS[self.pooling](*self._group_states(tokens, group)).cpu().numpy()
-                # A text of one sequence is divided by its own weight: x * w / w equals x up to rounding.
-                np.add.at(sums, tokens.owner[group], vectors * length)
-                np.add.at(weights, tokens.owner[group], length)
+        with evaluating(self), self._arithmetic(), torch.inference_mode(), progress("Encoding", len(first)) as bar:
+            for group in length_groups(tokens.lengths[first], equal=rounded):
+                pooled[group] = POOLINGS[self.pooling](*self._group_states(tokens, first[group])).cpu().numpy()
                 bar.advance(len(group))
+        return self._joined(pooled[copies], tokens, len(texts))
+
+    def _joined(self, vectors: NDArray[np.float32], tokens: TokenisedTexts, n_texts: int) -> NDArray[np.float32]:
+        """Return a vector per text: that of its sequence, or the mean of its chunks, weighed by their lengths."""
+        if len(tokens) == n_texts:
+            return unit_rows(vectors) if self.normalize else vectors
+        sums = np.zeros((n_texts, self.dimension), dtype=np.float32)
+        weights = np.zeros((n_texts, 1), dtype=np.float32)
+        lengths = tokens.lengths[:, None].astype(np.float32)
+        np.add.at(sums, tokens.owner, vectors * lengths)
+        np.add.at(weights, tokens.owner, lengths)
+        means = np.divide(sums, np.maximum(weights, 1), dtype=np.float32)
         means = np.divide(sums, np.maximum(weights, 1), dtype=np.float32)
         return unit_rows(means) if self.normalize else means
 

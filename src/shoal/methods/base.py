@@ -29,6 +29,7 @@ from shoal.methods.refining import REFINE, Refined, refine
 from shoal.n_clusters import AUTO, Hierarchy, Wanted, build_hierarchy, parse_wanted
 from shoal.naming import describe
 from shoal.parameters import check_parameters, declared, positional, shown
+from shoal.scratch import ROWS_AT_A_TIME, in_blocks, scratch
 from shoal.vectors import Vectors, cluster_means
 
 if TYPE_CHECKING:
@@ -190,9 +191,10 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         self.places_: NDArray[np.float64] | None = None
         self.n_clusters_ = len(self.clusterer_.centers)
         self.cluster_centers_ = self.clusterer_.centers
-        found, scores = self._answer(rows, embedded)
+        found, scores = self._answer_in_blocks(rows, embedded)
         self.temperature_ = calibrated_temperature(self._meaning(embedded), rows.texts, found, scores)
         probabilities = self._probabilities(scores)
+        del scores
         n_parts = max(self.n_clusters_choice_.levels.values())
         self.hierarchy_: Hierarchy | None = build_hierarchy(embedded, found, self.n_clusters_, n_parts)
         self.level_: int | None = None
@@ -415,7 +417,10 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
 
     def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float32]:
         """Return the probability of each of the fit's clusters."""
-        return np.asarray(softmax(scores / self.temperature_, axis=1), dtype=np.float32)
+        probabilities = scratch(scores.shape)
+        for block in in_blocks(probabilities, scores):
+            probabilities[block] = softmax(scores[block] / self.temperature_, axis=1)
+        return probabilities
 
     def _at_level(
         self, embedded: Vectors, found: NDArray[np.int64], scores: NDArray[np.float64]
@@ -462,6 +467,17 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     def _answer(self, rows: Rows, embedded: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the cluster and scores of each row: by the method's own rule, unless its clusters were replaced."""
         return self._assign(rows, embedded) if self.own_clusters_ else TextClusterer._assign(self, rows, embedded)
+
+    def _answer_in_blocks(self, rows: Rows, embedded: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the cluster and scores of each row, of many rows block by block."""
+        if len(rows) <= ROWS_AT_A_TIME:
+            return self._answer(rows, embedded)
+        found = np.empty(len(rows), dtype=np.int64)
+        scores = scratch((len(rows), self.n_clusters_), np.float64)
+        for block in in_blocks(embedded, scores):
+            some = rows.take(np.arange(block.start, block.stop))
+            found[block], scores[block] = self._answer(some, embedded[block])
+        return found, scores
 
     def _assign(self, rows: Rows, embedded: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the cluster and scores of each row; rows with near ties are scored alone (see ``TIE``)."""

@@ -113,6 +113,8 @@ def spread_over(
     present: NDArray[np.bool_], labels: NDArray[np.int64], probabilities: NDArray[np.float32]
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Spread labels and probabilities over all rows, including those without text."""
+    if present.all():
+        return labels, probabilities
     all_labels = np.full(len(present), NO_CLUSTER, dtype=np.int64)
     all_labels[present] = labels
     spread = np.zeros((len(present), probabilities.shape[1]), dtype=np.float32)

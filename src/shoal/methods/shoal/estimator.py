@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -28,9 +28,10 @@ from shoal.errors import ParameterError
 from shoal.methods import shared_parameters as shared
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import FitContext, outcome_of, saved_outcome
-from shoal.methods.inputs import Rows, row_keys
+from shoal.methods.inputs import Rows
 from shoal.methods.represented import fit_representation, represent, restore_representation, save_representation
 from shoal.methods.shoal.candidates import PARTITION, PartitionOptions, confident_rows
+from shoal.methods.shoal.distinct_rows import DistinctRows
 from shoal.methods.shoal.evidence import UNEQUAL
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.few_texts import FEW_TEXTS, center_of, find_partition_of_few
@@ -39,6 +40,7 @@ from shoal.methods.shoal.partition import Partition, find_partition
 from shoal.metrics import ari
 from shoal.parameters import FLAG, declared, one_of, parameter, whole
 from shoal.progress import progress
+from shoal.scratch import in_blocks, scratch
 from shoal.training.options import TRAINING
 from shoal.vectors import Vectors, cluster_means, unit_rows
 
@@ -51,58 +53,14 @@ UNTAUGHT = "clusters of very unequal sizes are far apart already, and gained fro
 STEPS = 6
 # Where clusters are looked for in a sample, so many times as many texts train the heads that sort the others.
 TEACHERS = 4
-# So many rows at a time are turned into features.
-BLOCK_ROWS = 20_000
 # Rounds in which the partition teaches the encoder.
 ROUNDS = {"fast": 0, "balanced": 1, "best": 2}
-
-
-@dataclass(frozen=True)
-class _Corpus:
-    """The rows of a fit: which are distinct, and the first row of each; a repeated text counts once."""
-
-    rows: Rows
-    keys: NDArray[np.uint64]
-    first: NDArray[np.int64]
-    copies: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, rows: Rows) -> _Corpus:
-        return cls(rows, *np.unique(row_keys(rows), return_index=True, return_inverse=True))
-
-    def draw(self, size: int, rng: np.random.RandomState) -> _Corpus:
-        """Return a random sample of the distinct rows, without copies; all of it if there are no more than ``size``."""
-        if len(self.keys) <= size:
-            return self
-        drawn = np.sort(rng.permutation(len(self.keys))[:size])
-        return _Corpus(self.rows, self.keys[drawn], self.first[drawn], np.arange(size))
-
-    def numbered(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the labels of the distinct rows, numbered in the order of the rows."""
-        order = np.argsort(self.first)
-        numbered = np.empty_like(labels)
-        numbered[order] = numbered_in_order(labels[order])
-        return numbered
 
 
 def _encoder_of(representation: Representation | None) -> Any:
     """Return the encoder inside a representation."""
     inner = representation.inner if isinstance(representation, LanguageFree) else representation
     return cast(CachedEncoder, inner).encoder
-
-
-def numbered_in_order(labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the labels with clusters numbered by their first rows: the numbers then do not depend on the seed.
-
-    Examples
-    --------
-    >>> numbered_in_order(np.array([2, 2, 0, 1, 0])).tolist()
-    [0, 0, 1, 2, 1]
-    """
-    _, first, owner = np.unique(labels, return_index=True, return_inverse=True)
-    numbers = np.empty(len(first), dtype=np.int64)
-    numbers[np.argsort(first)] = np.arange(len(first))
-    return numbers[owner]
 
 
 @declared
@@ -189,7 +147,7 @@ class Shoal(TextClusterer):
 
     def _fit(self, context: FitContext) -> Vectors:
         rows = context.rows
-        corpus = _Corpus.of(rows)
+        corpus = DistinctRows.of(rows)
         self._check_corpus(corpus)
         self.representation_, encoded = fit_representation(self, context, self._representation_options())
         started = time.perf_counter()
@@ -214,7 +172,9 @@ class Shoal(TextClusterer):
             context.start_labels = start[corpus.copies]
         else:
             nearest = cluster_means(features.meaning, start, self.n_clusters_)
-            context.start_labels = (self._meaning(embedded) @ nearest.T).argmax(axis=1)
+            context.start_labels = np.empty(len(rows), dtype=np.int64)
+            for block in in_blocks(embedded):
+                context.start_labels[block] = (self._meaning(embedded[block]) @ nearest.T).argmax(axis=1)
             more = corpus.draw(TEACHERS * len(labels), context.rng).first
             self.clusterer_ = self._taught_by_more(rows.take(more), embedded[more])
         self.outcome_ = outcome_of(training, found.as_dict())
@@ -239,7 +199,7 @@ class Shoal(TextClusterer):
         labels = np.where(known >= 0, known, assignment.argmax(axis=1))
         return self._heads(joined[sure], labels[sure])
 
-    def _check_corpus(self, corpus: _Corpus) -> None:
+    def _check_corpus(self, corpus: DistinctRows) -> None:
         """Reject more clusters than distinct texts, and fine-tuning without texts."""
         n_distinct, rows = len(corpus.keys), corpus.rows
         if self.n_clusters_ > n_distinct:
@@ -274,7 +234,7 @@ class Shoal(TextClusterer):
             return find(features, self.n_clusters_, rng, options, hear=lambda *_: bar.advance(1))
 
     def _teach(
-        self, corpus: _Corpus, encoded: Vectors, distinct: Features, found: Partition, context: FitContext
+        self, corpus: DistinctRows, encoded: Vectors, distinct: Features, found: Partition, context: FitContext
     ) -> tuple[dict[str, Any], Vectors, Features, Partition]:
         """Let the partition teach the encoder, round by round; return the outcome, new vectors, features, partition."""
         from shoal.methods.fine_tuned import trained_part  # torch, which a saved model may not need
@@ -348,10 +308,10 @@ class Shoal(TextClusterer):
     def _joined(self, rows: Rows, encoded: Vectors) -> Vectors:
         """Return the features of rows side by side, block by block: they are never there twice."""
         width = len(self.mean_) + (0 if self.words_ is None else self.words_.dimension)
-        joined = np.empty((len(encoded), width), dtype=np.float32)
-        for begin in range(0, len(encoded), BLOCK_ROWS):
-            block = np.arange(begin, min(begin + BLOCK_ROWS, len(encoded)))
-            joined[block] = np.hstack(self._features(rows.take(block), encoded[block]).each)
+        joined = scratch((len(encoded), width))
+        for block in in_blocks(encoded, joined):
+            some = rows.take(np.arange(block.start, block.stop))
+            joined[block] = np.hstack(self._features(some, encoded[block]).each)
         return joined
 
     def _assign(self, rows: Rows, embedded: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
