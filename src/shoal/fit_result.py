@@ -101,6 +101,9 @@ class FitResult:
             remarks.append(
                 f"The language model named {named}, the others have built-in names: {self.naming['problem']}."
             )
+        limit = self.notes.get("memory_limit_mb")
+        if limit and self.peak_memory_mb and self.peak_memory_mb > limit:
+            remarks.append(f"--memory was not kept to: {self.peak_memory_mb:.0f} MB were used, {limit} were allowed.")
         if self.notes.get("no_report"):
             remarks.append(f"The report could not be written ({self.notes['no_report']}); `shoal report` tries again.")
         if self.outcome["rolled_back"]:

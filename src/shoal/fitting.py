@@ -7,7 +7,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,12 +28,14 @@ from shoal.fit_result import FitResult, read_result
 from shoal.methods import DEFAULT, build_method
 from shoal.methods.base import TextClusterer
 from shoal.methods.granularity import tree_of
-from shoal.methods.inputs import read_vectors
+from shoal.methods.inputs import read_vectors, rows_of
+from shoal.methods.planning import Plan, parse_memory, plan_fit
 from shoal.methods.reporting import report_fit
 from shoal.metrics import scores
 from shoal.n_clusters import LEVELS, NClusters
 from shoal.naming import boilerplate_clusters
 from shoal.naming.llm import endpoint_of, name_by_llm
+from shoal.progress import announce
 from shoal.report import dates_of
 from shoal.run_folder import LEFTOVERS, RunFolder, claim_path, partial_path, tidy, writing
 from shoal.training import StageSnapshots
@@ -67,6 +69,7 @@ class FitJob:
     method: str | None = None
     preset: str | None = None
     level: str | None = None
+    memory: str | None = None
     params: dict[str, Any] = field(default_factory=dict)
 
     def located(self, folder: Path) -> FitJob:
@@ -111,6 +114,8 @@ def start_fit(
 ) -> FitResult:
     """Start a new fit; ``read`` and ``stem`` replace the job's own reader and the automatic name of the run."""
     endpoint_of(job.names_by, job.llm_url, job.llm_model)
+    if job.memory is not None:
+        parse_memory(job.memory)
     if job.level is not None and job.level not in LEVELS:
         raise ParameterError(f"--level {job.level} is unknown; pass one of {', '.join(LEVELS)}.")
     model = build_method(job.method or DEFAULT, job.preset, job.params)  # first: a bad parameter leaves no trace
@@ -119,6 +124,20 @@ def start_fit(
     with writing(path, overwrite=overwrite) as folder:
         result, model = _fit(model, job, read or job.read, folder, path, request, resumed=False)
     return _with_report(result, job, model)
+
+
+def plan_job(job: FitJob) -> Plan:
+    """Say what a fit will take; nothing is written."""
+    model = build_method(job.method or DEFAULT, job.preset, job.params)
+    corpus = job.read()
+    _check_columns(job, corpus)
+    return _plan(job, model, corpus, _extra_input(job, model, corpus), timed=True)
+
+
+def _plan(job: FitJob, model: TextClusterer, corpus: Corpus, extra: Mapping[str, Any], *, timed: bool = False) -> Plan:
+    """Plan a fit within the memory that it was given."""
+    memory = None if job.memory is None else parse_memory(job.memory)
+    return plan_fit(model, rows_of(corpus, extra.get("vectors")), memory=memory, timed=timed)
 
 
 def _automatic_stem(job: FitJob) -> str:
@@ -222,6 +241,11 @@ def _fit(
     _write_request(folder, {**request, "data_hash": corpus.content_hash(), "notes": dict(corpus.notes)})
     listeners = [StageSnapshots(folder.stages)] if job.stages else []
     extra = _extra_input(job.located(Path(request.get("folder", ""))), model, corpus)
+    plan = _plan(job, model, corpus, extra)
+    if job.memory is not None:
+        model.set_params(partition_rows=plan.partition_rows)
+    if plan.is_sampled:
+        announce(" ".join(plan.sentences()))
     model.fit(corpus, **extra, checkpoints=folder.checkpoints, callbacks=listeners)
     has_level = job.level in (None, *model.n_clusters_choice_.levels)
     if job.level is not None and has_level:
@@ -232,6 +256,8 @@ def _fit(
         result.notes["no_stages"] = True
     if not has_level:
         result.notes["no_level"] = job.level
+    if job.memory is not None:
+        result.notes["memory_limit_mb"] = round(parse_memory(job.memory) / 1024**2)
     write_run(folder, job, model, corpus, result)
     return result, model
 

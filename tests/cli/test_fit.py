@@ -298,3 +298,28 @@ def test_stages_are_kept_when_asked_for(shoal, tickets, tmp_path):
                   "--out", tmp_path / "run")  # fmt: skip
     assert plain.code == 0
     assert "--stages saved nothing: nothing was trained" in plain.err
+
+
+@pytest.mark.slow
+class TestPlan:
+    def test_a_dry_run_says_what_it_would_take_and_writes_nothing(self, shoal, tickets, tmp_path):
+        out = tmp_path / "run"
+        answer = shoal("fit", tickets, "--text", "body", "--clusters", 3, "--out", out, "--dry-run", "--json")
+        assert answer.code == 0
+        assert answer.json["n_clusters"] == 3
+        assert answer.json["n_distinct"] <= answer.json["n_texts"]
+        assert answer.json["memory_mb"] > 0
+        assert answer.json["total_seconds"] > 0
+        assert not list(tmp_path.glob("run*"))
+        words = shoal("fit", tickets, "--text", "body", "--clusters", 3, "--out", out, "--dry-run").out
+        assert "Expected time" in words
+        assert "Expected memory" in words
+
+    def test_a_limit_of_memory_is_recorded_and_too_small_a_one_refused(self, shoal, tickets, tmp_path):
+        options = ("fit", tickets, "--text", "body", "--clusters", 3, "--no-report")
+        answer = shoal(*options, "--out", tmp_path / "run", "--memory", "4GB")
+        assert answer.code == 0, answer.err
+        assert json.loads((tmp_path / "run" / "run.json").read_text())["data"]["memory_limit_mb"] == 4096
+        small = shoal(*options, "--out", tmp_path / "small", "--memory", "10MB")
+        assert small.code == 4
+        assert "pass at least" in small.err

@@ -12,6 +12,7 @@ from shoal.cli.tables import Encoding, Format, Json, Overwrite, Query, SafeCsv, 
 
 if TYPE_CHECKING:
     from shoal.fit_result import FitResult
+    from shoal.methods.planning import Plan
 
 EXAMPLES = """
 Examples:
@@ -33,6 +34,8 @@ Examples:
     shoal fit 'tickets/year=*/*.parquet' --text body
 
     shoal fit duckdb:///shop.db --query "select id, body from tickets where year = 2024"
+
+    shoal fit year.parquet --text body --precision int8 --memory 4GB --dry-run
 
     shoal fit titles.txt --clusters 20 --method sccl --reduce umap --cluster idec
 
@@ -107,6 +110,12 @@ def fit(
     sheet: Sheet = None,
     out: Path | None = typer.Option(None, help="The run folder.  [default: runs/FILE-METHOD-N]", show_default=False),
     overwrite: Overwrite = False,
+    memory: str | None = typer.Option(
+        None, metavar="AMOUNT", help="The most memory to use, e.g. 4GB: clusters are looked for in a smaller sample."
+    ),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Only say what the fit would take: time, memory, disk, and what would be sampled."
+    ),
     safe_csv: SafeCsv = False,
     resume: Path | None = typer.Option(None, help="Continue this interrupted run."),
     json: Json = False,
@@ -123,12 +132,12 @@ def fit(
     flags |= _given(clusters=clusters and whole_or_text(clusters), level=level)
     flags |= _given(precision=precision, backbone=backbone, vectors=vectors and str(vectors), pairs=pairs, seed=seed)
     flags |= _given(stages=stages or None, safe_csv=safe_csv or None, date=date, group_by=group_by or None)
-    flags |= _given(names_by=names_by, llm_url=llm_url, llm_model=llm_model)
+    flags |= _given(memory=memory, names_by=names_by, llm_url=llm_url, llm_model=llm_model)
     flags |= _given(report=None if write_report else False, stop_words=stop_words and word_list(stop_words))
     flags |= _given(keep_language=keep_language or None, sheet=sheet, reduce=reduce, cluster=cluster, refine=refine)
     flags |= {"set": parse_assignments(set_)} if set_ else {}
     if resume is not None:
-        ignored = [*flags, *_given(config=config, out=out, overwrite=overwrite or None)]
+        ignored = [*flags, *_given(config=config, out=out, overwrite=overwrite or None, dry_run=dry_run or None)]
         if ignored:
             raise ParameterError(
                 f"--resume continues with the original options; omit --{', --'.join(ignored)}, or start a new run."
@@ -138,13 +147,27 @@ def fit(
         settings = read_config(config)
         params = {**parameters_of(settings), **parameters_of(flags)}
         chosen = {key: value for key, value in {**settings, **flags}.items() if key in fitting.FitJob.__annotations__}
-        result = fitting.start_fit(fitting.FitJob(str(file), **chosen, params=params), out, overwrite=overwrite)
+        job = fitting.FitJob(str(file), **chosen, params=params)
+        if dry_run:
+            _print_plan(fitting.plan_job(job), as_json=json)
+            return
+        result = fitting.start_fit(job, out, overwrite=overwrite)
     report(result, as_json=json)
 
 
 def _given(**options: Any) -> dict[str, Any]:
     """Return the options that are not None."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def _print_plan(plan: Plan, *, as_json: bool) -> None:
+    """Print what a fit would take: one JSON object, or sentences."""
+    from shoal.cli.console import print_json
+
+    if as_json:
+        print_json(plan.as_json())
+    else:
+        typer.echo("\n".join([*plan.sentences(), "Nothing was fitted or written: --dry-run."]))
 
 
 def report(result: FitResult, *, as_json: bool) -> None:

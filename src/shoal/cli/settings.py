@@ -35,6 +35,8 @@ FILE_KEYS: dict[str, tuple[type, ...]] = {
             "cluster",
             "refine",
             "level",
+            "memory",
+            "precision",
         ),
         (str,),
     ),
