@@ -17,7 +17,7 @@ SOURCE = ROOT / "src" / "shoal"
 # Each room may import from the rooms in the rows above it, and from its own.
 ROWS = [
     ["errors", "_version"],
-    ["cache", "confined", "environment", "parameters", "progress"],
+    ["cache", "confined", "engine", "environment", "parameters", "progress"],
     ["scratch"],
     ["vectors"],
     ["clustering", "corpus", "demo_texts", "run_folder", "text"],

@@ -7,7 +7,8 @@
       ├─ ParameterError           exit code 4   a parameter's name or value
       ├─ MissingExtraError        exit code 5   an optional package is not installed
       ├─ ModelError               exit code 6   a backbone cannot be found, read or trusted
-      └─ RunFolderError           exit code 7   a run folder is missing, not Shoal's, damaged or in the way
+      ├─ RunFolderError           exit code 7   a run folder is missing, not Shoal's, damaged or in the way
+      └─ EngineError              exit code 8   a cluster cannot be reached, or its workers keep ending
 
 Exit code 2 is for usage errors on the command line, 130 for Ctrl-C. Every message states the value, the limit and
 the remedy.
@@ -79,3 +80,9 @@ class RunFolderError(ShoalError, RuntimeError):
     """A run folder is missing, not Shoal's, damaged or in the way."""
 
     exit_code = 7
+
+
+class EngineError(ShoalError, RuntimeError):
+    """A cluster cannot be reached or started, or its workers keep ending."""
+
+    exit_code = 8

@@ -22,6 +22,7 @@ from shoal.cache import write_atomically
 from shoal.confined import read_json
 from shoal.corpus import Corpus, require_column, strings_of, without_formulas
 from shoal.corpus.addresses import scheme_of, short_name, shown, without_secrets
+from shoal.engine import current_engine
 from shoal.environment import peak_memory_mb, run_environment
 from shoal.errors import DataError, ParameterError, RunFolderError
 from shoal.fit_result import FitResult, read_result
@@ -379,6 +380,7 @@ def write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Corp
         tree = tree_of(model.hierarchy_, model.clusters_, model.n_clusters_choice_.levels)
         folder.hierarchy.write_text(json.dumps(tree, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     folder.history.write_text("".join(json.dumps(row) + "\n" for row in model.history_), encoding="utf-8")
+    engine = current_engine()
     parameters = json.loads((folder.model / "config.json").read_text(encoding="utf-8"))["params"]
     folder.seal(
         {
@@ -398,7 +400,7 @@ def write_run(folder: RunFolder, job: FitJob, model: TextClusterer, corpus: Corp
                 "group_columns": job.group_by,
                 **result.notes,
             },
-            "environment": run_environment(),
+            "environment": {**run_environment(), "engine": engine.name, "workers": engine.n_workers},
             "stages": [row for row in model.history_ if row.get("event") != "step"],
             "outcome": result.outcome,
             "n_clusters_evidence": _evidence(model),

@@ -24,7 +24,7 @@ from shoal.cli.console import run
 
 EXIT_CODES = """
 Exit codes: 0 done; 1 the system or a bug; 2 wrong usage; 3 input; 4 parameter; 5 missing optional package;
-6 model; 7 run folder; 130 interrupted.
+6 model; 7 run folder; 8 engine; 130 interrupted.
 """
 
 app = typer.Typer(

@@ -32,6 +32,7 @@ EXTRAS = {
     "azure": ("fsspec", "adlfs"),
     "duckdb": ("duckdb",),
     "postgres": ("psycopg",),
+    "ray": ("ray",),
 }
 
 

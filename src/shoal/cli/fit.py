@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from shoal.cli.completion import Method
-from shoal.cli.tables import Encoding, Format, Json, Overwrite, Query, SafeCsv, Sheet, TextColumn
+from shoal.cli.tables import Encoding, Engine, Format, Json, Overwrite, Query, SafeCsv, Sheet, TextColumn, Workers
 
 if TYPE_CHECKING:
     from shoal.fit_result import FitResult
@@ -32,6 +32,8 @@ Examples:
     cat titles.txt | shoal fit - --clusters 8 --out runs/titles --json
 
     shoal fit 'tickets/year=*/*.parquet' --text body
+
+    shoal fit 'tickets/*.parquet' --text body --engine ray --workers 4
 
     shoal fit duckdb:///shop.db --query "select id, body from tickets where year = 2024"
 
@@ -118,11 +120,14 @@ def fit(
     ),
     safe_csv: SafeCsv = False,
     resume: Path | None = typer.Option(None, help="Continue this interrupted run."),
+    engine: Engine = "local",
+    workers: Workers = None,
     json: Json = False,
 ) -> None:
     """Cluster a file of texts, name the clusters, and save a model that sorts new texts the same way."""
     from shoal import fitting
     from shoal.cli.settings import parameters_of, parse_assignments, read_config, whole_or_text, word_list
+    from shoal.engine import use_engine
     from shoal.errors import ParameterError
 
     if (file is None) == (resume is None):
@@ -142,7 +147,8 @@ def fit(
             raise ParameterError(
                 f"--resume continues with the original options; omit --{', --'.join(ignored)}, or start a new run."
             )
-        result = fitting.resume_fit(resume)
+        with use_engine(engine, workers):
+            result = fitting.resume_fit(resume)
     else:
         settings = read_config(config)
         params = {**parameters_of(settings), **parameters_of(flags)}
@@ -151,7 +157,8 @@ def fit(
         if dry_run:
             _print_plan(fitting.plan_job(job), as_json=json)
             return
-        result = fitting.start_fit(job, out, overwrite=overwrite)
+        with use_engine(engine, workers):
+            result = fitting.start_fit(job, out, overwrite=overwrite)
     report(result, as_json=json)
 
 

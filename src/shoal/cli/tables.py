@@ -38,6 +38,18 @@ SafeCsv = Annotated[
         "by default they are written as they are.",
     ),
 ]
+Engine = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        help="Where the work is done: local, this process; ray, the workers of the Ray cluster that RAY_ADDRESS names, "
+        "or of one on this machine.",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, help="Processes of --engine ray, of one thread each.  [default: one per core]"),
+]
 Json = Annotated[bool, typer.Option("--json/--no-json", help="Print the result as one JSON object.")]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
@@ -14,12 +14,12 @@ from shoal.encoder.backbone import source_of
 from shoal.encoder.language_free import LanguageFree
 from shoal.encoder.light_bert import LightBert
 from shoal.encoder.packaged import BACKBONES, PACKAGED, TextEncoder
+from shoal.encoder.shards import encode_shards
 from shoal.encoder.sif import SIF
 from shoal.encoder.tokens import PRECISIONS
-from shoal.encoder.vector_cache import EncodedTexts, cached_vectors, vector_key
+from shoal.encoder.vector_cache import EncodedTexts, read_vectors, store_vectors, vector_key
 from shoal.encoder.word_counts import WordCounts
-from shoal.errors import DataError, ParameterError
-from shoal.progress import progress
+from shoal.errors import ParameterError
 from shoal.scratch import release, scratch
 from shoal.vectors import unit_rows
 
@@ -83,40 +83,36 @@ class CachedEncoder:
         return self
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one vector per text, from the cache if they are there."""
+        """Return one vector per text, from the cache if they are there; what was cached is not encoded again."""
+        vectors: NDArray[np.float32] | None = None
+        self.truncated = 0
+        for begin, shard in self._shards(texts):
+            self.truncated += shard.truncated
+            if len(texts) <= SHARD_TEXTS:
+                return shard.vectors
+            vectors = scratch((len(texts), shard.vectors.shape[1])) if vectors is None else vectors
+            vectors[begin : begin + SHARD_TEXTS] = shard.vectors
+            release(vectors)
+        return cast(NDArray[np.float32], vectors)
+
+    def _shards(self, texts: Sequence[str]) -> Iterator[tuple[int, EncodedTexts]]:
+        """Yield the vectors of the texts and where they begin: those in the cache, then the others as they come."""
         # A single text is encoded faster than it is looked up, and would litter the cache.
-        encode = self._cached if self.cache and len(texts) > 1 else self._encode
-        encoded = encode(texts) if len(texts) <= SHARD_TEXTS else self._in_shards(texts, encode)
-        self.truncated = encoded.truncated
-        return encoded.vectors
-
-    def _cached(self, texts: Sequence[str]) -> EncodedTexts:
-        """Return the vectors of texts from the cache, or encode and cache them."""
-        return cached_vectors(vector_key(self._fingerprint, texts), lambda: self._encode(texts))
-
-    def _in_shards(self, texts: Sequence[str], encode: Callable[[Sequence[str]], EncodedTexts]) -> EncodedTexts:
-        """Encode shard by shard: what was cached before an interruption is not encoded again."""
-        with progress("Encoding", len(texts)) as bar:
-            first = encode(texts[:SHARD_TEXTS])
-            vectors = scratch((len(texts), first.vectors.shape[1]))
-            truncated = 0
-            for begin in range(0, len(texts), SHARD_TEXTS):
-                shard = first if begin == 0 else encode(texts[begin : begin + SHARD_TEXTS])
-                vectors[begin : begin + SHARD_TEXTS] = shard.vectors
-                release(vectors)
-                truncated += shard.truncated
-                bar.advance(len(shard.vectors))
-        return EncodedTexts(vectors, truncated)
-
-    def _encode(self, texts: Sequence[str]) -> EncodedTexts:
-        """Encode, without the cache."""
-        vectors = np.asarray(self.encoder.encode(list(texts)), dtype=np.float32)
-        if vectors.ndim != 2 or len(vectors) != len(texts):
-            raise DataError(
-                f"{type(self.encoder).__name__}.encode gave an array of shape {vectors.shape} for {len(texts)} texts; "
-                "it must return one row per text."
-            )
-        return EncodedTexts(vectors, getattr(self.encoder, "truncated", 0))
+        cached = self.cache and len(texts) > 1
+        missing = {}
+        for begin in range(0, max(len(texts), 1), SHARD_TEXTS):
+            shard = texts[begin : begin + SHARD_TEXTS]
+            key = vector_key(self._fingerprint, shard) if cached else None
+            found = read_vectors(key) if key else None
+            if found is None:
+                missing[begin] = key, shard
+            else:
+                yield begin, found
+        computed = encode_shards(self.encoder, [shard for _, shard in missing.values()]) if missing else ()
+        for (begin, (key, _)), encoded in zip(missing.items(), computed, strict=True):
+            if key:
+                store_vectors(key, encoded)
+            yield begin, encoded
 
     def save(self, folder: Path) -> None:
         """Write a transformer's folder; other encoders have nothing to save."""
@@ -139,6 +135,12 @@ class SavedTransformer(CachedEncoder):
         self._folder, self._options = folder, {**options, "backbone": str(folder)}
         self.cache = options["cache"]
         self.truncated = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Take the transformer along to another machine, which has no such folder."""
+        state = {**self.__dict__, "encoder": self.encoder}
+        state.pop("_light", None)
+        return state
 
     @cached_property
     def encoder(self) -> TransformerEncoder:  # type: ignore[override]

@@ -53,18 +53,35 @@ def cached_vectors(key: str, compute: Callable[[], EncodedTexts], folder: Path |
     half-written file counts as a miss, and two processes may write at once. On a full disk or in a read-only
     folder nothing is cached.
     """
-    folder = folder or cache_folder() / "vectors"
-    file = folder / f"{key}.vectors"
+    encoded = read_vectors(key, folder)
+    if encoded is None:
+        encoded = compute()
+        store_vectors(key, encoded, folder)
+    return encoded
+
+
+def read_vectors(key: str, folder: Path | None = None) -> EncodedTexts | None:
+    """Return the vectors cached under ``key``; None if there are none that can be read."""
+    file = _file_of(key, folder)
     with contextlib.suppress(OSError, ValueError, EOFError):
         encoded = _unpack(file.read_bytes())
         with contextlib.suppress(OSError):  # a read-only cache is still read
             file.touch()
         return encoded
-    encoded = compute()
+    return None
+
+
+def store_vectors(key: str, encoded: EncodedTexts, folder: Path | None = None) -> None:
+    """Cache vectors under ``key``, where that is possible."""
+    file = _file_of(key, folder)
     if write_to_cache(file, _pack(encoded)):
         with contextlib.suppress(OSError):  # another process may delete the same files
-            _evict(folder)
-    return encoded
+            _evict(file.parent)
+
+
+def _file_of(key: str, folder: Path | None) -> Path:
+    """Return where the vectors under ``key`` are."""
+    return (folder or cache_folder() / "vectors") / f"{key}.vectors"
 
 
 def _pack(encoded: EncodedTexts) -> bytes:
