@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from shoal import METHODS, TwoStage
 from shoal.errors import DataError, ParameterError
 from shoal.methods.two_stage import CLUSTERERS
+from tiny_backbone import tiny_backbone
 
 TOPICS = {
     "fruit": ["apple", "pear", "plum", "cherry", "ripe", "juice", "orchard", "sweet"],
@@ -138,3 +139,12 @@ def test_a_score_of_texts_ignores_labels():
     model = TwoStage(2, representation="tfidf", clusterer="kmeans").fit(texts)
     assert model.score(texts) == model.score(texts, [1, 0, 1, 0, 1]) > 0
     assert TwoStage(1, representation="tfidf", clusterer="kmeans").fit(texts).score(texts) == 0
+
+
+def test_texts_that_were_cut_off_are_counted_also_if_every_row_is_scored_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr("shoal.methods.base.TIE", 1e9)
+    texts = ["a b c d e f g h i j", "a", "a b", "c", "c d", "d"]
+    model = TwoStage(2, backbone=tiny_backbone(tmp_path), max_length=6, long_texts="truncate").fit(texts)
+    assert model.truncated_ == 1
+    model.predict(texts)
+    assert model.truncated_ == 1

@@ -482,11 +482,13 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     def _assign(self, rows: Rows, embedded: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the cluster and scores of each row; rows with near ties are scored alone (see ``TIE``)."""
         scores = self._scores(rows, embedded)
+        truncated = self.truncated_
         if scores.shape[1] > 1:
             second, first = np.partition(scores, -2, axis=1)[:, -2:].T
             for i in np.flatnonzero(first - second < TIE * np.maximum(1, np.abs(first))):
                 alone = rows.row(int(i))
                 scores[i] = self._scores(alone, self._place(alone))[0]
+        self.truncated_ = truncated  # of all rows, not of the last one that was scored alone
         return scores.argmax(axis=1).astype(np.int64), scores
 
     def _scores(self, rows: Rows, embedded: Vectors) -> NDArray[np.float64]:
