@@ -26,7 +26,7 @@ ROWS = [
     ["augment", "n_clusters", "training"],
     ["methods"],
     ["fit_result"],
-    ["fitting"],
+    ["fitting", "sorting"],
     ["cutting"],
     ["cli"],
 ]

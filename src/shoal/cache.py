@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import tempfile
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -37,18 +39,23 @@ def write_to_cache(path: Path, content: bytes) -> bool:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write ``content`` to ``path`` so that a reader sees the old file or the whole new one, never a part.
+    """Write ``content`` to ``path`` so that a reader sees the old file or the whole new one, never a part."""
+    with written_atomically(path) as temporary:
+        temporary.write_bytes(content)
 
-    The bytes go to a temporary file in the same folder, are flushed to disk, and the file is renamed; two processes
-    may write the same file at once.
+
+@contextlib.contextmanager
+def written_atomically(path: Path) -> Iterator[Path]:
+    """Yield a name beside ``path`` to write to; afterwards a reader sees the whole new file, never a part.
+
+    The temporary file is flushed to disk and renamed; two processes may write the same file at once.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     # not tempfile, whose files are readable by their owner only, whatever the umask
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:
-        with temporary.open("xb") as stream:
-            stream.write(content)
-            stream.flush()
+        yield temporary
+        with temporary.open("rb+") as stream:
             os.fsync(stream.fileno())
         temporary.replace(path)
     except BaseException:

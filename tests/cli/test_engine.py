@@ -14,7 +14,7 @@ import pytest
         (("--engine", "ray"), 8, "RAY_ADDRESS=127.0.0.1:9 cannot be reached"),
     ],
 )
-@pytest.mark.parametrize("command", ["fit"])
+@pytest.mark.parametrize("command", ["fit", "predict"])
 def test_what_cannot_be(shoal, tickets, tmp_path, monkeypatch, command, arguments, code, message):
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
     given = (tickets,) if command == "fit" else (tmp_path / "run", tickets)

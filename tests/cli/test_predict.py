@@ -282,7 +282,7 @@ finally:
 def test_blocks_give_the_table_that_all_texts_at_once_give(shoal, run, tickets, tmp_path, monkeypatch):
     tables = []
     for rows in (20_000, 4):
-        monkeypatch.setattr("shoal.cli.predict.BLOCK_ROWS", rows)
+        monkeypatch.setattr("shoal.sorting.BLOCK_ROWS", rows)
         out = tmp_path / f"sorted-{rows}.csv"
         assert shoal("predict", run, tickets, "--min-confidence", 0.6, "--out", out).code == 0
         tables.append(out.read_text(encoding="utf-8"))

@@ -11,7 +11,8 @@ import pytest
 import shoal.engine
 from shoal.engine.ray import RayEngine
 
-WORKERS = 3
+# One test has workers of its own beside those of the others.
+WORKERS, CORES = 3, 6
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,8 @@ def cluster():
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("RAY_ADDRESS", raising=False)
         patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parents[1]), *sys.path]))  # for ray_work
-        with RayEngine(WORKERS) as engine:
+        with RayEngine(CORES) as engine:
+            engine._n_workers = WORKERS
             yield engine
 
 

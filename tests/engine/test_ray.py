@@ -8,20 +8,32 @@ import threading
 import time
 
 import numpy as np
+import polars as pl
 import pytest
 
+from cli_tickets import FAST, made_table
+from command_line import caller
 from ray_work import DyingEncoder, end, pid_and_double, refuse, slow_if_even
-from shoal import TwoStage
+from shoal import Shoal, TwoStage, load
+from shoal.cli import main
+from shoal.corpus import write_target
+from shoal.corpus.sources.blocks import open_source
 from shoal.encoder import shards
 from shoal.encoder.representation import CachedEncoder
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.engine.ray import RETRIES
 from shoal.errors import DataError, EngineError, ParameterError
+from shoal.sorting import Sorter, Sorting
 from tiny_backbone import tiny_backbone
 
 pytestmark = pytest.mark.slow
 
 WORDS = ("red", "green", "blue", "fish", "whale", "swims", "sleeps", "deep", "the", "in", "sea")
+
+
+@pytest.fixture
+def shoal(capsys, monkeypatch):
+    return caller("shoal", main, capsys, monkeypatch)
 
 
 def made_texts(n: int, seed: int = 0) -> list[str]:
@@ -92,10 +104,53 @@ def test_a_fit_gives_the_labels_of_this_process(on_cluster, tmp_path, monkeypatc
     model = TwoStage(4, backbone=tiny_backbone(tmp_path / "bert", WORDS), cache=False, encoder_precision="int8")
     there = model.fit(texts)
     labels, again = there.labels_, there.predict(texts)
-    monkeypatch.setattr("shoal.encoder.shards.LEAST_TEXTS", 10**6)  # all are encoded here
+    monkeypatch.setattr("shoal.engine.LEAST_ITEMS", 10**6)  # all are encoded here
     here = model.fit(texts)
     np.testing.assert_array_equal(labels, here.labels_)
     np.testing.assert_array_equal(again, labels)
+
+
+def test_a_table_is_sorted_as_in_this_process_also_with_a_worker_killed(on_cluster, tmp_path, monkeypatch):
+    texts = made_texts(600)
+    model = Shoal(4, backbone=tiny_backbone(tmp_path / "bert", WORDS), cache=False).fit(texts)
+    model.save(tmp_path / "model")
+    new = [*made_texts(700, seed=1), "", *texts[:100]]
+    write_target(pl.DataFrame({"n": range(400), "body": new[:400]}), tmp_path / "new" / "year=2023" / "a.parquet")
+    write_target(pl.DataFrame({"n": range(400, 801), "body": new[400:]}), tmp_path / "new" / "year=2024" / "a.parquet")
+    table = open_source(str(tmp_path / "new"))
+    (tmp_path / "bert").rename(tmp_path / "gone")  # a worker has the model, and needs no folder of this machine
+    loaded = load(tmp_path / "model")
+    victim = on_cluster.pids()[-1]
+    there = Sorting(Sorter(loaded, "body"), table)
+    frames = there.frames()
+    first = next(frames)
+    os.kill(victim, signal.SIGKILL)
+    found = pl.concat([first, *frames])
+    monkeypatch.setattr("shoal.engine.LEAST_ITEMS", 10**6)
+    here = Sorting(Sorter(load(tmp_path / "model"), "body"), table)
+    expected = pl.concat(here.frames())
+    exact = ["n", "body", "year", "cluster", "cluster_name", "second_cluster"]
+    assert found.select(exact).equals(expected.select(exact))
+    np.testing.assert_allclose(found["confidence"].fill_null(0), expected["confidence"].fill_null(0), atol=1e-4)
+    assert len(first) < 800
+    assert (there.empty, there.sizes.tolist()) == (here.empty, here.sizes.tolist()) == (1, here.sizes.tolist())
+    assert victim not in on_cluster.pids()
+
+
+def test_the_command_line_sorts_on_a_cluster(cluster, shoal, tmp_path):
+    run = tmp_path / "run"
+    made_table().write_csv(tmp_path / "tickets.csv")
+    fitted = shoal("fit", tmp_path / "tickets.csv", *FAST, "--text", "body", "--clusters", 4, "--out", run)
+    assert fitted.code == 0, fitted.err
+    made_table(90).write_parquet(tmp_path / "new.parquet")
+    for engine in (("--engine", "ray", "--workers", 2), ()):
+        answer = shoal("predict", run, tmp_path / "new.parquet", "--out", tmp_path / f"by{len(engine)}.csv", *engine)
+        assert answer.code == 0, answer.err
+        assert answer.err.count("\n") == 1
+    assert (tmp_path / "by4.csv").read_bytes() == (tmp_path / "by0.csv").read_bytes()
+    answer = shoal("predict", run, tmp_path / "new.parquet", "--engine", "ray", "--workers", 64)
+    assert (answer.code, answer.out) == (4, "")
+    assert "workers=64 but the cluster has 6 cores; pass at most 6." in answer.err
 
 
 def test_it_listens_on_this_machine_alone(cluster):

@@ -57,7 +57,8 @@ def augment(
     maker = make_augmenter(augmenter, {"neighbour": {"texts": corpus.texts, "encode": encode}})
     pairs = augmented_pair(corpus.texts, maker, seed, AugmentCache())
     views = pl.DataFrame({"left": pairs.left, "right": pairs.right})
-    write_result(pl.concat([corpus.input_columns(), views], how="horizontal"), out, as_json=json, safe=safe_csv)
+    table = pl.concat([corpus.input_columns(), views], how="horizontal")
+    write_result([table], out, as_json=json, safe=safe_csv)
     left, right = pairs.left_report.unchanged, pairs.right_report.unchanged
     if json:
         counts = {"n_texts": len(corpus), "unchanged_left": left, "unchanged_right": right}

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import typer
 
-from shoal.cli.tables import Encoding, Format, Json, Out, Overwrite, Query, SafeCsv, Sheet, write_result
-
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
-
-    from shoal.corpus import Corpus
-    from shoal.methods.base import TextClusterer
-
-# Texts that are sorted at a time.
-BLOCK_ROWS = 20_000
+from shoal.cli.tables import (
+    Encoding,
+    Engine,
+    Format,
+    Json,
+    Out,
+    Overwrite,
+    Query,
+    SafeCsv,
+    Sheet,
+    Workers,
+    write_result,
+)
 
 EXAMPLES = """
 Examples:
@@ -29,6 +30,8 @@ Examples:
     shoal predict runs/tickets-shoal-1 new.csv --min-confidence 0.5 --out sorted.csv
 
     shoal predict runs/tickets-shoal-1 's3://shop/tickets/*.parquet' --out s3://shop/sorted/
+
+    shoal predict runs/tickets-shoal-1 tickets/ --out sorted/ --engine ray --workers 4
 
     shoal predict runs/tickets-shoal-1 'postgresql://ann@db/shop?table=tickets' --out sorted.parquet
 
@@ -51,67 +54,56 @@ def predict(
     out: Out = None,
     overwrite: Overwrite = False,
     safe_csv: SafeCsv = False,
+    engine: Engine = "local",
+    workers: Workers = None,
     json: Json = False,
 ) -> None:
     """Sort new texts into the clusters of a run: every row is returned with its cluster and confidence."""
     import polars as pl
 
     from shoal.cli.console import print_json, say
-    from shoal.corpus import Corpus, read_source
+    from shoal.corpus import RESERVED, Corpus
+    from shoal.corpus.sources.blocks import open_source
     from shoal.corpus.targets import require_target
+    from shoal.engine import use_engine
     from shoal.methods.inputs import read_vectors
     from shoal.methods.persistence import load
+    from shoal.sorting import BLOCK_ROWS, Sorter, Sorting
 
     require_target(out, overwrite)
     started = time.perf_counter()
-    model = load(run)
-    table, _ = read_source(file, encoding=encoding, format=format, sheet=sheet, query=query)
-    corpus = Corpus.of(table, text=text or _fitted_column(run, table.columns))
-    found = _in_blocks(model, corpus, None if vectors is None else read_vectors(vectors), min_confidence)
-    outliers = int((found["cluster"].is_null() & found["second_cluster"].is_not_null()).sum())
-    result = pl.concat([corpus.input_columns(), found], how="horizontal")
-    write_result(result, out, as_json=json, safe=safe_csv)
+    with use_engine(engine, workers):
+        model = load(run)
+        table = open_source(file, encoding=encoding, format=format, sheet=sheet, query=query)
+        head = table.head(BLOCK_ROWS)
+        column = Corpus.of(head, text=text or _fitted_column(run, head.columns)).text_column
+        del head
+        given = None if vectors is None else read_vectors(vectors)
+        sorting = Sorting(Sorter(model, column, min_confidence), table, given)
+        if json and out is None:
+            place: dict[str, Any] = {"predictions": pl.concat(sorting.frames()).select(RESERVED).to_dicts()}
+        else:
+            place = {"out": out}
+            write_result(sorting.frames(), out, as_json=json, safe=safe_csv)
     if json:
         summary = {
             "run": str(run),
-            "n_texts": len(corpus),
+            "n_texts": len(table),
             "n_clusters": model.n_clusters_,
-            "dropped": {"empty": int(corpus.empty.sum())} if corpus.empty.any() else {},
-            "truncated": model.truncated_,
-            "below_min_confidence": outliers,
+            "dropped": {"empty": sorting.empty} if sorting.empty else {},
+            "truncated": sorting.truncated,
+            "below_min_confidence": sorting.outliers,
             "seconds": round(time.perf_counter() - started, 3),
-            "sizes": {cluster.name: int((found["cluster"] == cluster.id).sum()) for cluster in model.clusters_},
+            "sizes": {cluster.name: int(sorting.sizes[cluster.id]) for cluster in model.clusters_},
         }
-        place = {"out": str(out)} if out is not None else {"predictions": found.to_dicts()}
         print_json({**summary, **place})
     elif out is not None:
-        if outliers:
+        if sorting.outliers:
             say(
-                f"{outliers} of {len(corpus)} texts are below the confidence of {min_confidence:g} and have no cluster."
+                f"{sorting.outliers} of {len(table)} texts are below the confidence of {min_confidence:g} and have no "
+                "cluster."
             )
-        say(f"{len(corpus)} texts sorted into {model.n_clusters_} clusters: {out}")
-
-
-def _in_blocks(
-    model: TextClusterer, corpus: Corpus, vectors: NDArray[np.float32] | None, min_confidence: float
-) -> pl.DataFrame:
-    """Sort the texts block by block, so that vectors and probabilities never take more room than those of a block."""
-    from dataclasses import replace
-
-    import polars as pl
-
-    from shoal.progress import progress
-
-    frames, truncated, texts = [], 0, corpus.texts
-    with progress("Sorting", len(texts)) as bar:
-        for begin in range(0, max(len(texts), 1), BLOCK_ROWS):
-            block = slice(begin, begin + BLOCK_ROWS)
-            found = model.predict_clustering(texts[block], vectors=None if vectors is None else vectors[block])
-            frames.append(replace(found, labels=found.labels_at(min_confidence)).frame())
-            truncated += model.truncated_
-            bar.advance(len(found))
-    model.truncated_ = truncated
-    return pl.concat(frames)
+        say(f"{len(table)} texts sorted into {model.n_clusters_} clusters: {out}")
 
 
 def _fitted_column(run: Path, columns: list[str]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -53,13 +54,15 @@ Workers = Annotated[
 Json = Annotated[bool, typer.Option("--json/--no-json", help="Print the result as one JSON object.")]
 
 
-def write_result(table: pl.DataFrame, out: str | None, *, as_json: bool, safe: bool = False) -> None:
-    """Write a table to ``out``, or to standard output unless JSON goes there."""
-    from shoal.corpus import without_formulas, write_target
+def write_result(frames: Iterable[pl.DataFrame], out: str | None, *, as_json: bool, safe: bool = False) -> None:
+    """Write tables as one to ``out``, or to standard output unless JSON goes there, while they come."""
+    from shoal.corpus.targets import write_frames
+    from shoal.corpus.writers import delimited, without_formulas
 
     if out is not None:
-        write_target(table, out, safe=safe)
+        write_frames(frames, out, safe=safe)
     elif not as_json:
         from shoal.cli.console import print_csv
 
-        print_csv((without_formulas(table) if safe else table).write_csv())
+        for number, frame in enumerate(frames):
+            print_csv(delimited(without_formulas(frame) if safe else frame, header=number == 0))

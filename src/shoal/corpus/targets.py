@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import shutil
+import tempfile
 import uuid
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
 
 import polars as pl
 
 from shoal.corpus.addresses import DATABASES, located, scheme_of, shown
-from shoal.corpus.writers import encoded, suffix_of, write_table
+from shoal.corpus.writers import encoded, suffix_of, write_table_of
 from shoal.errors import DataError, ParameterError
 
 ROWS_PER_PART = 250_000
@@ -84,15 +85,23 @@ def write_target(frame: pl.DataFrame, target: str | Path, *, safe: bool = False)
     ...     [file.name for file in Path(folder, "sorted").iterdir()]
     ['part-00000.parquet']
     """
+    write_frames([frame], target, safe=safe)
+
+
+def write_frames(frames: Iterable[pl.DataFrame], target: str | Path, *, safe: bool = False) -> None:
+    """Write tables with the same columns as one, as `write_target` does, while they come.
+
+    They are never all in memory, except for ``.json`` and ``.xlsx``, which cannot be written in parts.
+    """
     address = _writable(str(target))
     if is_folder(target):
         _require_only_parts(target)
     if scheme_of(address) is not None:
-        _write_stored(frame, address, safe)
+        _write_stored(frames, address, safe)
     elif is_folder(target):
-        _write_folder(frame, Path(address))
+        _write_folder(frames, Path(address))
     else:
-        write_table(frame, Path(address), safe=safe)
+        write_table_of(frames, Path(address), safe=safe)
 
 
 def _require_only_parts(folder: str | Path) -> None:
@@ -136,36 +145,49 @@ def _held_by(target: str) -> list[str]:
     return [place.name] if place.exists() else []
 
 
-def _parts(frame: pl.DataFrame) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a data set; of no rows there is one, for the columns."""
-    for number, rows in enumerate(frame.iter_slices(ROWS_PER_PART) if len(frame) else [frame]):
-        name = f"part-{number:05}.parquet"
-        yield name, encoded(rows, name)
+def _parts(frames: Iterable[pl.DataFrame]) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a data set, of equally many rows; of no rows there is one, for the columns."""
+    number, waiting = 0, pl.DataFrame()
+    for frame in frames:
+        waiting = pl.concat([waiting, frame]) if len(waiting) else frame
+        while len(waiting) > ROWS_PER_PART:
+            yield _part(number, waiting[:ROWS_PER_PART])
+            number, waiting = number + 1, waiting[ROWS_PER_PART:]
+    yield _part(number, waiting)
 
 
-def _write_stored(frame: pl.DataFrame, address: str, safe: bool) -> None:
+def _part(number: int, rows: pl.DataFrame) -> tuple[str, bytes]:
+    """Return the name and the content of a file of a data set."""
+    name = f"part-{number:05}.parquet"
+    return name, encoded(rows, name)
+
+
+def _write_stored(frames: Iterable[pl.DataFrame], address: str, safe: bool) -> None:
     """Write to an object store, whose files appear when they are complete."""
     from shoal.corpus.sources.stores import store_of, telling
 
     with telling(address):
         store, path = store_of(address)
         if not is_folder(address):
-            store.pipe_file(path, encoded(frame, path, safe=safe))
+            with tempfile.TemporaryDirectory() as folder:
+                local = Path(folder) / PurePosixPath(path).name
+                write_table_of(frames, local, safe=safe)
+                store.put_file(str(local), path)
             return
         written = set()
-        for name, content in _parts(frame):
+        for name, content in _parts(frames):
             store.pipe_file(f"{path.rstrip('/')}/{name}", content)
             written.add(name)
         for name in set(_held_by(address)) - written:  # of a longer data set before
             store.rm_file(f"{path.rstrip('/')}/{name}")
 
 
-def _write_folder(frame: pl.DataFrame, folder: Path) -> None:
+def _write_folder(frames: Iterable[pl.DataFrame], folder: Path) -> None:
     """Write a data set beside its place, and put it there when it is complete."""
     new, old = (folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.{end}") for end in ("tmp", "old"))
     try:
         new.mkdir(parents=True)
-        for name, content in _parts(frame):
+        for name, content in _parts(frames):
             (new / name).write_bytes(content)
         if folder.exists():
             folder.rename(old)

@@ -8,17 +8,20 @@ import importlib
 import io
 import math
 import re
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 
-from shoal.cache import write_atomically
+from shoal.cache import written_atomically
 from shoal.corpus.columns import strings_of, without_nesting
 from shoal.errors import DataError, ParameterError
 
 _FORMULA = r"^[=+\-@\t\r]"
-_DELIMITED = (".csv", ".tsv")
+_DELIMITED = {".csv": ",", ".tsv": "\t"}
+_APPENDED = (*_DELIMITED, ".jsonl")
 # Beyond this a spreadsheet, whose numbers are all doubles, rounds integers.
 _EXACT_INTEGERS = 2**53
 
@@ -55,11 +58,46 @@ def write_table(frame: pl.DataFrame, path: Path, *, safe: bool = False) -> None:
     ...     path.read_text()
     'text,cluster\n"a, b",0\n,\n'
     """
-    content = encoded(frame, str(path), safe=safe)
+    write_table_of([frame], path, safe=safe)
+
+
+def write_table_of(frames: Iterable[pl.DataFrame], path: Path, *, safe: bool = False) -> None:
+    """Write tables with the same columns as one, as `write_table` does; where the format allows it, while they come."""
+    suffix, zipped = suffix_of(str(path))
     try:
-        write_atomically(path, content)
+        with written_atomically(path) as temporary:
+            if suffix in _APPENDED:
+                _append(frames, temporary, suffix, zipped=zipped, safe=safe)
+            elif suffix == ".parquet":
+                _join_parquet(frames, temporary)
+            else:
+                temporary.write_bytes(encoded(pl.concat(frames), str(path), safe=safe))
     except OSError as error:
         raise ParameterError(f"{path} cannot be written ({error}); choose another path.") from error
+
+
+def _append(frames: Iterable[pl.DataFrame], path: Path, suffix: str, *, zipped: bool, safe: bool) -> None:
+    """Write one table after the other, without the names of the columns from the second on."""
+    with path.open("wb") as file:
+        # without a timestamp, so that the same table gives the same file
+        stream = gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) if zipped else file
+        for number, frame in enumerate(frames):
+            stream.write(_text_of(frame, suffix, safe, header=number == 0).encode())
+        if zipped:
+            stream.close()
+
+
+def _join_parquet(frames: Iterable[pl.DataFrame], path: Path) -> None:
+    """Write each table to a file of its own, and join these, which polars does bit by bit."""
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as folder:
+        parts = []
+        for number, frame in enumerate(frames):
+            parts.append(Path(folder) / f"{number}.parquet")
+            frame.write_parquet(parts[-1])
+        if len(parts) == 1:
+            parts[0].replace(path)
+        else:
+            pl.scan_parquet(parts).sink_parquet(path)
 
 
 def encoded(frame: pl.DataFrame, name: str, *, safe: bool = False) -> bytes:
@@ -67,10 +105,17 @@ def encoded(frame: pl.DataFrame, name: str, *, safe: bool = False) -> bytes:
     suffix, zipped = suffix_of(name)
     if suffix in _BINARY_WRITERS:
         return _BINARY_WRITERS[suffix](frame)
-    plain = without_nesting(frame)
-    content = _TEXT_WRITERS[suffix](without_formulas(plain) if safe and suffix in _DELIMITED else plain).encode()
+    content = _text_of(frame, suffix, safe).encode()
     # without a timestamp, so that the same table gives the same file
     return gzip.compress(content, mtime=0) if zipped else content
+
+
+def _text_of(frame: pl.DataFrame, suffix: str, safe: bool, header: bool = True) -> str:
+    """Return a table as text, with the names of its columns on top where the format has such a line."""
+    plain = without_nesting(frame)
+    if suffix not in _DELIMITED:
+        return _TEXT_WRITERS[suffix](plain)
+    return delimited(without_formulas(plain) if safe else plain, _DELIMITED[suffix], header=header)
 
 
 def suffix_of(name: str) -> tuple[str, bool]:
@@ -108,13 +153,14 @@ def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
     return marked.rename(names)
 
 
-def _delimited(frame: pl.DataFrame, separator: str) -> str:
+def delimited(frame: pl.DataFrame, separator: str = ",", *, header: bool = True) -> str:
     """Quote where needed; quote all cells of a table with one column.
 
     Its missing cells would be blank lines, which many readers skip, and a ``;`` in its name would be taken for the
     separator.
     """
-    return frame.write_csv(separator=separator, quote_style="always" if frame.width == 1 else "necessary")
+    style: Literal["always", "necessary"] = "always" if frame.width == 1 else "necessary"
+    return frame.write_csv(separator=separator, quote_style=style, include_header=header)
 
 
 def _parquet(frame: pl.DataFrame) -> bytes:
@@ -168,8 +214,8 @@ def _spreadsheet_cells(series: pl.Series) -> list[str | float | None]:
 
 
 _TEXT_WRITERS: dict[str, Callable[[pl.DataFrame], str]] = {
-    ".csv": functools.partial(_delimited, separator=","),
-    ".tsv": functools.partial(_delimited, separator="\t"),
+    ".csv": delimited,
+    ".tsv": functools.partial(delimited, separator="\t"),
     ".jsonl": pl.DataFrame.write_ndjson,
     ".json": pl.DataFrame.write_json,
 }

@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,10 @@ class _Packaged:
     def __init__(self) -> None:
         if find_spec(self.package) is None:
             raise MissingExtraError(f"the encoder {self.name!r}", self.extra)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[()]]:
+        """Let another process load the model from its own package."""
+        return type(self), ()
 
     @property
     def fingerprint(self) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.encoder.packaged import TextEncoder
 from shoal.encoder.vector_cache import EncodedTexts
-from shoal.engine import current_engine
+from shoal.engine import block_size, current_engine, map_shared
 from shoal.errors import DataError
 from shoal.progress import progress
 
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 # Texts of a block: enough that sorting them by length leaves little padding, the work of a few seconds.
 MOST_TEXTS = 2048
-# Fewer are encoded here before they would have reached a worker.
-LEAST_TEXTS = 64
-# Blocks of each worker, if there are few texts: the last ones to finish then keep nobody waiting for long.
-SHARE = 4
 
 
 def encode_shards(encoder: TextEncoder | TransformerEncoder, shards: Sequence[Sequence[str]]) -> Iterator[EncodedTexts]:
@@ -45,14 +41,15 @@ def encode_shards(encoder: TextEncoder | TransformerEncoder, shards: Sequence[Se
     >>> [shard.vectors.tolist() for shard in encode_shards(Lengths(), [["a", "bc"], ["def"]])]
     [[[1.0], [2.0]], [[3.0]]]
     """
-    engine, n_texts = current_engine(), sum(map(len, shards))
-    shared = not engine.is_local and n_texts > LEAST_TEXTS
-    if len(shards) == 1 and not shared:  # the encoder has a bar of its own, which knows single texts
-        yield encode_texts(encoder, shards[0])
-        return
-    size = min(MOST_TEXTS, max(LEAST_TEXTS, math.ceil(n_texts / (SHARE * engine.n_workers)))) if shared else n_texts
+    n_texts = sum(map(len, shards))
+    size = block_size(n_texts, MOST_TEXTS)
+    if current_engine().is_local or n_texts <= size:
+        size = max(map(len, shards))
+        if len(shards) == 1:  # the encoder has a bar of its own, which knows single texts
+            yield encode_texts(encoder, shards[0])
+            return
     blocks = (list(shard[begin : begin + size]) for shard in shards for begin in range(0, len(shard), size))
-    encoded = engine.map_blocks(functools.partial(encode_texts, encoder), blocks)
+    encoded = map_shared(functools.partial(encode_texts, encoder), blocks, n_texts)
     with progress("Encoding", n_texts) as bar:
         for shard in shards:
             parts = []

@@ -12,17 +12,21 @@ not know it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from shoal.engine.local import Engine, LocalEngine
+from shoal.engine.local import Block, Engine, LocalEngine, Result
 from shoal.errors import ParameterError, did_you_mean
 
-__all__ = ["ENGINES", "Engine", "current_engine", "use_engine"]
+__all__ = ["ENGINES", "Engine", "block_size", "current_engine", "map_shared", "use_engine"]
 
 LOCAL, RAY = "local", "ray"
 ENGINES = (LOCAL, RAY)
+# So few texts or rows are not worth sending.
+LEAST_ITEMS = 64
+BLOCKS_EACH = 4
 _current: ContextVar[Engine] = ContextVar("engine", default=LocalEngine())  # noqa: B039 - it has no state
 
 
@@ -35,6 +39,29 @@ def current_engine() -> Engine:
     [3, 3]
     """
     return _current.get()
+
+
+def block_size(n_items: int, most: int) -> int:
+    """Return how many texts or rows a block should have, of so many in all, and at most ``most``.
+
+    With workers, each has several blocks, so that the last ones to finish keep nobody waiting for long. Items that are
+    worked on here before they would have reached a worker are one block.
+
+    Examples
+    --------
+    >>> block_size(100_000, most=20_000), block_size(10, most=20_000)
+    (20000, 20000)
+    """
+    engine = current_engine()
+    if engine.is_local or n_items <= LEAST_ITEMS:
+        return most
+    return min(most, max(LEAST_ITEMS, math.ceil(n_items / (BLOCKS_EACH * engine.n_workers))))
+
+
+def map_shared(function: Callable[[Block], Result], blocks: Iterable[Block], n_items: int) -> Iterator[Result]:
+    """Map a function over blocks by the current engine, or here if there are too few items in all for workers."""
+    engine = current_engine() if n_items > LEAST_ITEMS else LocalEngine()
+    return engine.map_blocks(function, blocks)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -26,6 +26,13 @@ class Part:
     name: str
     frame: pl.LazyFrame
     notes: Mapping[str, Any] = field(default_factory=dict)
+
+    def read(self) -> pl.DataFrame:
+        """Read it; an error names the file."""
+        try:
+            return self.frame.collect()
+        except (Exception, pl.exceptions.PanicException) as error:
+            raise DataError(f"{self.name} cannot be read ({first_line(error)}); write it again.") from error
 
 
 def choose_files(names: Iterable[str], root: str, format: str | None) -> list[str]:
@@ -67,8 +74,8 @@ def choose_files(names: Iterable[str], root: str, format: str | None) -> list[st
     return next(iter(by_format.values()))
 
 
-def read_parts(names: Sequence[str], read: Callable[[str], Part]) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Read the files of a data set as one table.
+def open_parts(names: Sequence[str], read: Callable[[str], Part]) -> list[Part]:
+    """Open the files of a data set, with the same columns, of the same types and in the same order, in each.
 
     Folders named ``column=value``, as Hive and Spark write them, are columns too, of whole numbers if all are.
 
@@ -91,15 +98,17 @@ def read_parts(names: Sequence[str], read: Callable[[str], Part]) -> tuple[pl.Da
             bar.advance(1)
     parts = _with_partitions(parts)
     types = _common_types(parts)
+    return [replace(part, frame=part.frame.select(pl.col(name).cast(types[name]) for name in types)) for part in parts]
+
+
+def read_parts(parts: Sequence[Part]) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Read the files of a data set as one table."""
     frames = []
-    with progress("Reading", len(names), "files") as bar:
+    with progress("Reading", len(parts), "files") as bar:
         for part in parts:
-            try:
-                frames.append(part.frame.select(pl.col(name).cast(types[name]) for name in types).collect())
-            except (Exception, pl.exceptions.PanicException) as error:
-                raise DataError(f"{part.name} cannot be read ({first_line(error)}); write it again.") from error
+            frames.append(part.read())
             bar.advance(1)
-    return pl.concat(frames), {"parts": len(names), **_sum_of_notes(part.notes for part in parts)}
+    return pl.concat(frames), {"parts": len(parts), **_sum_of_notes(part.notes for part in parts)}
 
 
 def _with_partitions(parts: Sequence[Part]) -> list[Part]:

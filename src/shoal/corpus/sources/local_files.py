@@ -13,7 +13,7 @@ import polars as pl
 from shoal.corpus.addresses import is_pattern
 from shoal.corpus.folders import SUFFIXES as TEXT_SUFFIXES
 from shoal.corpus.readers import first_line, format_of_name
-from shoal.corpus.sources.data_sets import Part, choose_files, read_parts, without_untyped
+from shoal.corpus.sources.data_sets import Part, choose_files, open_parts, read_parts, without_untyped
 from shoal.errors import DataError
 
 
@@ -34,6 +34,27 @@ def is_data_set(source: str | Path, format: str | None) -> bool:
     return n_tables > 0 and n_tables >= n_texts
 
 
+def files_of(source: str, format: str | None) -> list[str]:
+    """Return all tables of a folder, or all that match a pattern, in the order of their names.
+
+    Raises
+    ------
+    DataError
+        If there are none, or there are several formats.
+    """
+    path = str(Path(source).expanduser()) if source.startswith("~") else source
+    root = fixed_part(path) if is_pattern(path) else path
+    try:
+        names = list(_files_in(Path(path)) if not is_pattern(path) else _matches(path))
+        if not names:
+            raise DataError(f"no file is there; check the pattern (looked in {Path(root).absolute()}).")
+        return choose_files(names, Path(root).as_posix(), format)
+    except DataError as error:
+        raise DataError(f"{source}: {error}") from error
+    except OSError as error:
+        raise DataError(f"{source} cannot be read ({error}); check the path and its permissions.") from error
+
+
 def read_local(
     source: str, read: Callable[..., tuple[pl.DataFrame, dict[str, Any]]], format: str | None
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
@@ -44,18 +65,22 @@ def read_local(
     DataError
         If there are none, or they do not fit together.
     """
-    path = str(Path(source).expanduser()) if source.startswith("~") else source
-    root = fixed_part(path) if is_pattern(path) else path
+    return read_parts(open_parts(files_of(source, format), functools.partial(_read_part, read=read, format=format)))
+
+
+def is_parquet(name: str, format: str | None) -> bool:
+    """Tell a file of parquet, which can be read in blocks."""
+    return (format or format_of_name(name)) == "parquet" and not name.endswith(".gz")
+
+
+def open_parquet(name: str) -> Part:
+    """Open a file of parquet: its columns are read, and no row."""
+    unread = pl.scan_parquet(Path(name).absolute(), glob=False, hive_partitioning=False)
     try:
-        names = list(_files_in(Path(path)) if not is_pattern(path) else _matches(path))
-        if not names:
-            raise DataError(f"no file is there; check the pattern (looked in {Path(root).absolute()}).")
-        files = choose_files(names, Path(root).as_posix(), format)
-    except DataError as error:
-        raise DataError(f"{source}: {error}") from error
-    except OSError as error:
-        raise DataError(f"{source} cannot be read ({error}); check the path and its permissions.") from error
-    return read_parts(files, functools.partial(_read_part, read=read, format=format))
+        unread.collect_schema()
+    except (Exception, pl.exceptions.PanicException) as error:
+        raise DataError(f"{name}: not valid parquet ({first_line(error)}); write it again.") from error
+    return Part(name, unread)
 
 
 def fixed_part(pattern: str) -> str:
@@ -100,12 +125,7 @@ def _refuse(error: OSError) -> None:
 
 def _read_part(name: str, read: Callable[..., tuple[pl.DataFrame, dict[str, Any]]], format: str | None) -> Part:
     """Read one file; of parquet only the columns, for now."""
-    if (format or format_of_name(name)) == "parquet" and not name.endswith(".gz"):
-        unread = pl.scan_parquet(name, glob=False, hive_partitioning=False)
-        try:
-            unread.collect_schema()
-        except (Exception, pl.exceptions.PanicException) as error:
-            raise DataError(f"{name}: not valid parquet ({first_line(error)}); write it again.") from error
-        return Part(name, unread)
+    if is_parquet(name, format):
+        return open_parquet(name)
     frame, notes = read(name)
     return Part(name, without_untyped(frame), notes)

@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.corpus.addresses import STORES, is_pattern, scheme_of, shown
 from shoal.corpus.readers import first_line
-from shoal.corpus.sources.data_sets import Part, choose_files, read_parts, without_untyped
+from shoal.corpus.sources.data_sets import Part, choose_files, open_parts, read_parts, without_untyped
 from shoal.corpus.sources.local_files import fixed_part
 from shoal.errors import DataError, MissingExtraError, ShoalError
 
@@ -53,7 +53,7 @@ def read_stored(
             frame, notes = read(_fetched(store, path))
             return Part(str(store.unstrip_protocol(path)), without_untyped(frame), notes)
 
-        return read_parts(files, read_part)
+        return read_parts(open_parts(files, read_part))
 
 
 def _matches(store: Any, pattern: str) -> dict[str, Any]:
