@@ -12,6 +12,7 @@ import pytest
 
 import shoal
 from shoal.errors import ParameterError
+from shoal.methods.calibration import Calibration
 
 RUNS = Path(__file__).with_name("runs_of_0.1.0.zip")  # with what each said of new.csv, beside it
 
@@ -35,7 +36,7 @@ def test_an_earlier_run_answers_as_it_did(folder, name):
     np.testing.assert_allclose(
         model.predict_proba(new).max(axis=1), before["confidence"].fill_null(0).to_numpy(), atol=1e-4
     )
-    assert (model.temperature_, model.hierarchy_, model.level_) == (1.0, None, None)
+    assert (model.calibration_, model.hierarchy_, model.level_) == (Calibration(1.0, 0.0), None, None)
     with pytest.raises(ParameterError, match="fitted before trees of clusters were kept; fit it again to cut it"):
         model.cut(2)
     assert model.names_ == [cluster["name"] for cluster in json.loads((folder / name / "clusters.json").read_text())]

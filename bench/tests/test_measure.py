@@ -59,6 +59,8 @@ def test_k_is_found_if_it_is_not_told(backbone, texts):
     facts = measure(cell, texts)
     model = find_method("kmeans")(n_init=1, backbone=backbone, random_state=0).fit(texts.texts)
     assert (facts["n_clusters"], facts["n_found"]) == (3, model.n_clusters_)
+    assert facts["levels"] == model.n_clusters_choice_.levels
+    assert 100 * np.mean(facts["reliability"]["accuracy"]) == pytest.approx(facts["scores"]["acc"])
 
 
 def test_encoding_is_timed_only_when_the_vectors_are_not_kept_yet(backbone, texts):

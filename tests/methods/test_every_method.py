@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
@@ -148,14 +147,13 @@ def test_it_finds_the_number_of_clusters(build, monkeypatch, tmp_path):
 def test_probabilities_rise_with_the_scores(fitted):
     """Calibration changes how sure it is, never which cluster is more likely than which."""
     rows = rows_of(TEXTS)
-    _, scores = fitted._answer(rows, fitted._place(rows))
-    assert fitted.temperature_ > 0
+    placed = fitted._place(rows)
+    found, scores = fitted._answer(rows, placed)
     order = np.argsort(scores, axis=1, kind="stable")
     ranked = np.take_along_axis(fitted.probabilities_, order, axis=1)
     assert (np.diff(ranked, axis=1) >= -1e-6).all()
-    np.testing.assert_allclose(
-        np.take_along_axis(softmax(scores / fitted.temperature_, axis=1), order, axis=1), ranked, atol=1e-5
-    )
+    again = fitted.calibration_.probabilities(scores, fitted._typical(placed, found))
+    np.testing.assert_allclose(np.take_along_axis(again, order, axis=1), ranked, atol=1e-5)
 
 
 def test_fit_again_forgets_the_first_fit(build, fitted):

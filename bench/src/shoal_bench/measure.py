@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from shoal.encoder.vector_cache import EncodedTexts, cached_vectors, vector_key
 from shoal.methods import find_method
 from shoal.methods.inputs import rows_of
 from shoal.methods.reading import plan_reading
-from shoal.metrics import inter_cluster_distance, intra_cluster_distance, nmi, scores, silhouette
+from shoal.metrics import inter_cluster_distance, intra_cluster_distance, nmi, reliability, scores, silhouette
 from shoal.training import Callback, CorpusViews, VectorCorpus
 from shoal.vectors import Vectors
 from shoal_bench.cell import Cell
@@ -96,6 +97,8 @@ def _measure_method(cell: Cell, data: LabelledTexts, scored: LabelledTexts) -> d
     outcome = model.outcome_ if model.outcome_["stages"] or model.outcome_["choice"] else None
     return {
         "labels": labels,
+        "levels": model.n_clusters_choice_.levels,
+        "reliability": asdict(reliability(data.labels, model.labels_.tolist(), model.probabilities_.max(axis=1))),
         "fitted_scores": None if scored is data else all_scores(data.labels, model.labels_),
         "start_scores": None if outcome is None else all_scores(data.labels, model.start_labels_),
         "undone_scores": None if model.undone_labels_ is None else all_scores(data.labels, model.undone_labels_),

@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from shoal.clusterers.base import State
 from shoal.clusterers.softmax_regression import SoftmaxHead
-from shoal.vectors import Vectors
+from shoal.vectors import Vectors, unit_rows
+
+# The least typicality: it must be above 0, or nothing would be left of the order of the clusters.
+LEAST_COSINE = 1e-3
 
 
 class Heads:
@@ -39,8 +42,22 @@ class Heads:
 
     def scores(self, vectors: Vectors) -> NDArray[np.float64]:
         """Return the heads' mean log-probability of each cluster, (n, n_clusters)."""
-        ends = np.cumsum([len(head.weights) for head in self.heads])[:-1]
-        return mean_log_probabilities(self.heads, np.split(vectors, ends, axis=1)).astype(np.float64)
+        return mean_log_probabilities(self.heads, self._parts(vectors)).astype(np.float64)
+
+    def typical(self, vectors: Vectors, labels: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return how typical of its cluster each row is: the cosine of each part with its centre, (n, n_heads).
+
+        A cosine of 0 or less becomes ``LEAST_COSINE``, and that of a part without content infinity: it says nothing.
+        """
+        columns = []
+        for part, centers in zip(self._parts(vectors), self._parts(self.centers), strict=True):
+            cosines = np.einsum("ij,ij->i", part, unit_rows(centers)[labels])
+            columns.append(np.where(part.any(axis=1), np.maximum(cosines, LEAST_COSINE), np.inf))
+        return np.stack(columns, axis=1).astype(np.float32)
+
+    def _parts(self, vectors: Vectors) -> list[Vectors]:
+        """Return the columns of each head."""
+        return np.split(vectors, np.cumsum([len(head.weights) for head in self.heads])[:-1], axis=1)
 
     def state(self) -> State:
         """Return the arrays that :meth:`from_state` needs."""

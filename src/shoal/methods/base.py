@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
@@ -19,7 +18,7 @@ from shoal.clustering import NO_CLUSTER, Cluster, Clustering, Topic
 from shoal.corpus import Corpus
 from shoal.errors import DataError, ParameterError, RunFolderError
 from shoal.methods import shared_parameters as shared
-from shoal.methods.calibration import calibrated_temperature
+from shoal.methods.calibration import Calibration, calibrate
 from shoal.methods.context import FitContext, outcome_of
 from shoal.methods.endings import CLUSTERER, NONE, OWN, REDUCER, reduce_and_cluster
 from shoal.methods.granularity import ENCODING, cut_model, find_n_clusters
@@ -65,8 +64,8 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         How the number was found, and the levels on offer.
     hierarchy_ : Hierarchy
         The tree of clusters; :meth:`cut` changes their number.
-    temperature_ : float
-        Divides the scores before they become probabilities, so that confidence is as high as it deserves.
+    calibration_ : Calibration
+        How scores become probabilities, so that confidence is as high as it deserves.
     clusters_ : tuple of Cluster
         Names, sizes, keywords and examples.
     names_ : list of str
@@ -192,8 +191,9 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         self.n_clusters_ = len(self.clusterer_.centers)
         self.cluster_centers_ = self.clusterer_.centers
         found, scores = self._answer_in_blocks(rows, embedded)
-        self.temperature_ = calibrated_temperature(self._meaning(embedded), rows.texts, found, scores)
-        probabilities = self._probabilities(scores)
+        typical = self._typical(embedded, found)
+        self.calibration_: Calibration = calibrate(self._meaning(embedded), rows.texts, found, scores, typical)
+        probabilities = self._probabilities(scores, typical)
         del scores
         n_parts = max(self.n_clusters_choice_.levels.values())
         self.hierarchy_: Hierarchy | None = build_hierarchy(embedded, found, self.n_clusters_, n_parts)
@@ -415,18 +415,22 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         """Return the columns of the embedding that come from meaning; all of them unless a method says otherwise."""
         return embedded
 
-    def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float32]:
+    def _typical(self, embedded: Vectors, found: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return how typical of its cluster each row is, a column per description of a text; none by default."""
+        return np.empty((len(found), 0), dtype=np.float32)
+
+    def _probabilities(self, scores: NDArray[np.float64], typical: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the probability of each of the fit's clusters."""
         probabilities = scratch(scores.shape)
         for block in in_blocks(probabilities, scores):
-            probabilities[block] = softmax(scores[block] / self.temperature_, axis=1)
+            probabilities[block] = self.calibration_.probabilities(scores[block], typical[block])
         return probabilities
 
     def _at_level(
         self, embedded: Vectors, found: NDArray[np.int64], scores: NDArray[np.float64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Return labels and probabilities at the number of clusters that the model was cut to."""
-        probabilities = self._probabilities(scores)
+        probabilities = self._probabilities(scores, self._typical(embedded, found))
         if self.level_ is None or self.hierarchy_ is None:
             return found, probabilities
         return self.hierarchy_.regroup(embedded, found, probabilities, self.level_)

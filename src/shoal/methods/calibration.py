@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,20 +18,72 @@ SAMPLE_ROWS = 3_000
 LEAST_ROWS = 4
 # Words in few dimensions, as in the default method.
 WORD_DIMENSIONS = 200
-# The temperatures to choose from, and how often the interval is halved.
-TEMPERATURES = (1e-2, 1e3)
-HALVINGS = 40
+# Temperature and doubt are looked for between these limits, by halving the interval so often.
+LIMITS = (1e-4, 1e4)
+HALVINGS = 50
 
 
-def calibrated_temperature(
-    vectors: Vectors, texts: Sequence[str] | None, labels: NDArray[np.int64], scores: NDArray[np.float64]
-) -> float:
-    """Return the temperature at which the mean confidence equals the held-out agreement of meaning and words.
+@dataclass(frozen=True)
+class Calibration:
+    """How scores become probabilities; by itself, it is their softmax.
+
+    Attributes
+    ----------
+    temperature : float
+        Divides the scores.
+    doubt : float
+        How typical of its cluster a text must be to be trusted by half: a text of typicality t keeps the share
+        t / (t + doubt) of its softmax, and the rest is spread over all clusters.
+
+    Examples
+    --------
+    >>> scores = np.log([[0.8, 0.2], [0.8, 0.2]])
+    >>> Calibration(doubt=0.5).probabilities(scores, np.array([[0.5], [np.inf]])).round(2).tolist()
+    [[0.6499999761581421, 0.3499999940395355], [0.800000011920929, 0.20000000298023224]]
+    """
+
+    temperature: float = 1.0
+    doubt: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (self.temperature > 0 and self.doubt >= 0):
+            raise ValueError(f"temperature={self.temperature}, doubt={self.doubt}")
+
+    def trust(self, typical: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the share of its softmax that each row keeps; every description has its say."""
+        return np.asarray(np.prod(1 / (1 + self.doubt / typical.astype(np.float64)), axis=1))
+
+    def probabilities(self, scores: NDArray[np.float64], typical: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the probability of each cluster, (n, n_clusters), in the order of the scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, n_clusters)
+            Scores.
+        typical : ndarray of shape (n, n_descriptions)
+            How typical of its cluster each row is by each description, above 0; infinite where one says nothing.
+        """
+        kept = self.trust(typical)[:, None]
+        return np.asarray(kept * softmax(scores / self.temperature, axis=1) + (1 - kept) / scores.shape[1], np.float32)
+
+
+def calibrate(
+    vectors: Vectors,
+    texts: Sequence[str] | None,
+    labels: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    typical: NDArray[np.float32],
+) -> Calibration:
+    """Return the calibration at which the mean confidence equals the held-out agreement of meaning and words.
 
     Half of the texts train one head on their vectors and one on their words; the other half is sorted by both, and the
     share on which they agree is what a text's cluster is worth on average. Labels are not needed: a cluster that only
     one of the two descriptions can recognise is not to be trusted much. Without texts, the share of held-out rows that
     the vectors' head sorts as the fit did takes its place; with few, from whose words little can be learnt, in part.
+
+    What is missing to full confidence has two equal causes (each its square root): a text may be near a border, which
+    the scores say, or far from the centre of its cluster, which they do not. A cluster that holds two groups has clear
+    borders and no typical text.
 
     Parameters
     ----------
@@ -41,25 +94,28 @@ def calibrated_temperature(
     labels : ndarray of shape (n,)
         Their clusters.
     scores : ndarray of shape (n, n_clusters)
-        Their scores, whose softmax at the temperature is the confidence.
+        Their scores.
+    typical : ndarray of shape (n, n_descriptions)
+        How typical of their clusters they are, as in :meth:`Calibration.probabilities`; without a column, borders are
+        the only cause.
 
     Returns
     -------
-    float
-        1 if there are too few rows to measure, or only one cluster.
+    Calibration
+        The softmax as it is if there are too few rows to measure, or only one cluster.
 
     Examples
     --------
     >>> rng = np.random.RandomState(0)
     >>> labels = np.repeat([0, 1], 100)
     >>> vectors = (np.eye(2)[labels] + rng.normal(scale=0.6, size=(200, 2))).astype(np.float32)
-    >>> temperature = calibrated_temperature(vectors, None, labels, 100.0 * vectors)
-    >>> bool(0.6 < softmax(100 * vectors / temperature, axis=1)[np.arange(200), labels].mean() < 0.95)
+    >>> found = calibrate(vectors, None, labels, 100.0 * vectors, np.empty((200, 0), np.float32))
+    >>> bool(0.6 < softmax(100 * vectors / found.temperature, axis=1)[np.arange(200), labels].mean() < 0.95)
     True
     """
     n_clusters = scores.shape[1]
     if n_clusters < 2 or len(labels) < LEAST_ROWS * n_clusters:
-        return 1.0
+        return Calibration()
     rows = np.arange(len(labels))
     if len(rows) > SAMPLE_ROWS:
         rows = np.sort(np.random.RandomState(0).permutation(rows)[:SAMPLE_ROWS])
@@ -67,9 +123,18 @@ def calibrated_temperature(
     if texts is not None:
         chosen = [texts[int(i)] for i in rows]
         views.append(WordStatistics(n_components=WORD_DIMENSIONS).fit(chosen).encode(chosen))
-    target = held_out_agreement(views, labels[rows], n_clusters)
-    own = scores[rows]
-    return _temperature(own - own.max(axis=1, keepdims=True), labels[rows], max(target, 1.01 / n_clusters))
+    target = max(held_out_agreement(views, labels[rows], n_clusters), 1.01 / n_clusters)
+    own, near = scores[rows], typical[rows]
+    own = own - own.max(axis=1, keepdims=True)
+    doubt = 0.0
+    if near.shape[1]:
+        doubt = _where_it_falls_to(np.sqrt(target), lambda value: Calibration(1.0, value).trust(near).mean())
+
+    def mean_confidence(temperature: float) -> float:
+        found = Calibration(temperature, doubt).probabilities(own, near)
+        return float(found[np.arange(len(rows)), labels[rows]].mean())
+
+    return Calibration(_where_it_falls_to(target, mean_confidence), doubt)
 
 
 def held_out_agreement(views: Sequence[Vectors], labels: NDArray[np.int64], n_clusters: int) -> float:
@@ -99,12 +164,10 @@ def held_out_agreement(views: Sequence[Vectors], labels: NDArray[np.int64], n_cl
     return trust * float((found[0] == found[1]).mean()) + (1 - trust) * with_labels
 
 
-def _temperature(scores: NDArray[np.float64], labels: NDArray[np.int64], target: float) -> float:
-    """Return the temperature at which the mean confidence is the target: it falls as the temperature rises."""
-    low, high = TEMPERATURES
-    rows = np.arange(len(labels))
+def _where_it_falls_to(target: float, of: Callable[[float], float]) -> float:
+    """Return the value at which a function that falls as its argument rises reaches the target."""
+    low, high = LIMITS
     for _ in range(HALVINGS):
         middle = float(np.sqrt(low * high))
-        confident = softmax(scores / middle, axis=1)[rows, labels].mean() > target
-        low, high = (middle, high) if confident else (low, middle)
+        low, high = (middle, high) if of(middle) > target else (low, middle)
     return middle

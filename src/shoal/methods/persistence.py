@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Collection
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from shoal.encoder.saved_folder import check_saved_model
 from shoal.errors import MissingExtraError, ParameterError, RunFolderError
 from shoal.methods import find_class
 from shoal.methods.base import TextClusterer
+from shoal.methods.calibration import Calibration
 from shoal.methods.context import outcome_of
 from shoal.methods.granularity import cut_model
 from shoal.methods.reading import Reading
@@ -64,7 +66,7 @@ def save_model(model: TextClusterer, folder: Path) -> None:
         "own_clusters": model.own_clusters_,
         "reading": model.reading_.as_dict(),
         "n_features_in": int(model.n_features_in_),
-        "temperature": model.temperature_,
+        **asdict(model.calibration_),
         "level": model.level_,
         "n_clusters_choice": model.n_clusters_choice_.as_dict(),
         "clusters": [cluster.as_json() for cluster in (model.uncut_ or model).clusters_],
@@ -154,9 +156,7 @@ def _restored(folder: Path, config: dict[str, Any]) -> TextClusterer:
     model._restore(folder, config)
     model.cluster_centers_ = model.clusterer_.centers
     model.n_clusters_ = len(model.cluster_centers_)
-    model.temperature_ = float(config.get("temperature", 1.0))
-    if not model.temperature_ > 0:
-        raise ValueError(f"temperature={model.temperature_}")
+    model.calibration_ = Calibration(float(config.get("temperature", 1.0)), float(config.get("doubt", 0.0)))
     tree = _part(arrays, "hierarchy.")
     model.hierarchy_ = Hierarchy.from_state(tree) if tree else None
     if model.hierarchy_ is not None and model.hierarchy_.n_clusters != model.n_clusters_:

@@ -26,10 +26,12 @@ from shoal.metrics.internal import (
     size_entropy,
 )
 from shoal.metrics.pairs import MovedPair, moved_pairs
+from shoal.metrics.reliability import Reliability, reliability
 
 __all__ = [
     "Estimate",
     "MovedPair",
+    "Reliability",
     "accuracy",
     "ari",
     "calinski_harabasz",
@@ -44,6 +46,7 @@ __all__ = [
     "moved_pairs",
     "nmi",
     "purity",
+    "reliability",
     "scores",
     "silhouette",
     "simplified_silhouette",

@@ -11,7 +11,7 @@ import typer
 
 from shoal.cli.console import print_json, print_table, run, say
 from shoal.errors import DataError, ParameterError
-from shoal_bench.cli import choice, data, fetch, languages, made, race, report, speed
+from shoal_bench.cli import choice, data, fetch, languages, made, race, report, speed, unknown_k
 from shoal_bench.results import DEFAULT_FILE, Results
 from shoal_bench.tiers import TIERS, find_tier
 
@@ -51,6 +51,7 @@ app.command(epilog=choice.EXAMPLES)(choice.choice)
 app.command(epilog=languages.EXAMPLES)(languages.languages)
 app.command(epilog=made.EXAMPLES)(made.made)
 app.command(epilog=race.EXAMPLES)(race.race)
+app.command(epilog=unknown_k.EXAMPLES)(unknown_k.unknown_k)
 
 
 @app.callback(invoke_without_command=True, epilog=EXAMPLES)

@@ -293,6 +293,16 @@ class Shoal(TextClusterer):
     def _meaning(self, embedded: Vectors) -> Vectors:
         return embedded[:, : len(self.mean_)]
 
+    def _typical(self, embedded: Vectors, found: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return how typical of its cluster each row is, by meaning and by words."""
+        if not self.own_clusters_:
+            return super()._typical(embedded, found)
+        heads = cast(Heads, self.clusterer_)
+        typical = np.empty((len(found), len(heads.heads)), dtype=np.float32)
+        for block in in_blocks(embedded):
+            typical[block] = heads.typical(embedded[block], found[block])
+        return typical
+
     def before_and_after(self, X: Any) -> tuple[Vectors, Vectors]:
         """Return the vectors of texts from the encoder before training and from the trained one."""
         rows = self._rows(X, None)
