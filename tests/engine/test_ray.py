@@ -16,11 +16,13 @@ from command_line import caller
 from ray_work import DyingEncoder, end, pid_and_double, refuse, slow_if_even
 from shoal import Shoal, TwoStage, load
 from shoal.cli import main
+from shoal.clusterers.blockwise_kmeans import lloyd_in_blocks
 from shoal.corpus import write_target
 from shoal.corpus.sources.blocks import open_source
 from shoal.encoder import shards
 from shoal.encoder.representation import CachedEncoder
 from shoal.encoder.transformer import TransformerEncoder
+from shoal.engine import use_engine
 from shoal.engine.ray import RETRIES
 from shoal.errors import DataError, EngineError, ParameterError
 from shoal.sorting import Sorter, Sorting
@@ -151,6 +153,17 @@ def test_the_command_line_sorts_on_a_cluster(cluster, shoal, tmp_path):
     answer = shoal("predict", run, tmp_path / "new.parquet", "--engine", "ray", "--workers", 64)
     assert (answer.code, answer.out) == (4, "")
     assert "workers=64 but the cluster has 6 cores; pass at most 6." in answer.err
+
+
+def test_kmeans_by_workers_is_that_of_this_process_to_the_last_bit(on_cluster, monkeypatch):
+    monkeypatch.setattr("shoal.clusterers.blockwise_kmeans.BLOCK_ROWS", 100)
+    vectors = np.random.default_rng(0).normal(size=(950, 8)).astype(np.float32)
+    options = {"spherical": True, "max_iter": 20}
+    there = lloyd_in_blocks(vectors, vectors[:5], **options)
+    with use_engine("local"):
+        here = lloyd_in_blocks(vectors, vectors[:5], **options)
+    np.testing.assert_array_equal(there[0], here[0])
+    assert there[1:] == here[1:]
 
 
 def test_it_listens_on_this_machine_alone(cluster):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.cluster import KMeans, MiniBatchKMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
 
 from shoal.clusterers.base import State
+from shoal.clusterers.blockwise_kmeans import lloyd_in_blocks
 from shoal.progress import progress
 from shoal.vectors import Vectors, membership, squared_distances, unit_rows
 
@@ -22,6 +24,9 @@ BANDWIDTH_SHARE = 0.1
 MINIBATCH_SIZE = 4096
 # From a good partition only borders move, and most of that in the first few passes.
 SETTLING_ITERATIONS = 60
+# Of more rows the starts are tried on a sample of so many, and the best one goes on with all rows, block by block.
+LARGE_ROWS = 100_000
+SAMPLE_ROWS = 50_000
 # Below this share of non-zero values, rows are passed on in sparse form.
 SPARSE = 0.1
 
@@ -78,6 +83,8 @@ def fit_kmeans(
     vectors: Vectors, n_clusters: int, rng: np.random.RandomState, *, n_init: int = 10, max_iter: int = 300
 ) -> Centroids:
     """Lloyd's k-means with k-means++ starts; the best of ``n_init`` by inertia."""
+    if len(vectors) > LARGE_ROWS:
+        return _fit_large(fit_kmeans, vectors, n_clusters, rng, n_init, max_iter)
     model = KMeans(n_clusters, n_init=n_init, max_iter=max_iter, random_state=rng)
     return _from_sklearn(model, vectors)
 
@@ -104,6 +111,8 @@ def fit_spherical_kmeans(
     vectors: Vectors, n_clusters: int, rng: np.random.RandomState, *, n_init: int = 10, max_iter: int = 300
 ) -> Centroids:
     """k-means by cosine (Dhillon and Modha 2001): unit vectors, unit centres; the best of ``n_init`` starts."""
+    if len(vectors) > LARGE_ROWS:
+        return _fit_large(fit_spherical_kmeans, vectors, n_clusters, rng, n_init, max_iter)
     points = np.ascontiguousarray(unit_rows(vectors), dtype=np.float32)
     # A zero row has no direction: it moves no mean, and would attract nothing as a centre.
     directed = points[points.any(axis=1)]
@@ -119,6 +128,23 @@ def fit_spherical_kmeans(
                 best, best_cohesion, best_n_iter = centers, cohesion, n_iter
             bar.advance(1)
     return Centroids(best, _bandwidth(points, best), spherical=True, n_iter=best_n_iter)
+
+
+def _fit_large(
+    fit: Callable[..., Centroids],
+    vectors: Vectors,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    n_init: int,
+    max_iter: int,
+) -> Centroids:
+    """Fit a sample with all starts, and move its centres to where all rows want them, block by block."""
+    drawn = np.sort(rng.permutation(len(vectors))[:SAMPLE_ROWS])
+    start = fit(vectors[drawn], n_clusters, rng, n_init=n_init, max_iter=max_iter)
+    centers, spread, n_iter = lloyd_in_blocks(
+        vectors, start.centers, spherical=start.spherical, max_iter=min(max_iter, SETTLING_ITERATIONS)
+    )
+    return Centroids(centers, max(BANDWIDTH_SHARE * spread, 1e-12), start.spherical, n_iter)
 
 
 def spherical_kmeans_from(vectors: Vectors, centers: Vectors, max_iter: int = 300) -> Centroids:
