@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.metrics import rises
 from shoal_bench.data_sets import DATA_SETS, find_data_set
 from shoal_bench.results import OK, Record
 
@@ -22,6 +23,8 @@ SHORT = (
     "googlenews_s",
     "tweet",
 )
+# What fifths of confidence are scored by.
+FIFTHS = ("accuracy", "purity")
 # A level is right if it differs from the number of classes by this factor at the most.
 NEAR = 1.5
 
@@ -51,8 +54,8 @@ def compared(records: Sequence[Record]) -> list[dict[str, Any]]:
     -------
     list of dict
         ``data_set``, ``classes``; for each of the compared fits its ``n`` (seeds), ``acc``, ``nmi``, ``found``; of ours
-        also ``levels``, ``factor`` (found / classes), ``near`` (of the nearest level), ``accuracy`` by fifths of
-        confidence, ``rises`` (seeds in which every fifth does) and ``error`` of calibration.
+        also ``levels``, ``factor`` (found / classes), ``near`` (of the nearest level), ``accuracy`` and ``purity`` by
+        fifths of confidence, in how many seeds every fifth rises, and the ``error`` of calibration.
     """
     groups: dict[tuple[str, str], list[Record]] = {}
     for record in records:
@@ -76,8 +79,8 @@ def _row(name: str, groups: dict[tuple[str, str], list[Record]]) -> dict[str, An
         "levels": sorted(ours[0]["levels"].values()),
         "factor": fits[OURS]["found"] / classes,
         "near": min(factors),
-        "accuracy": np.mean([each["accuracy"] for each in told], axis=0).tolist(),
-        "rises": sum(all(np.diff(each["accuracy"]) > 0) for each in told),
+        **{name: np.mean([each[name] for each in told], axis=0).tolist() for name in FIFTHS},
+        **{f"{name}_rises": sum(rises(each[name]) for each in told) for name in FIFTHS},
         "error": float(np.mean([each["error"] for each in told])),
     }
 
@@ -96,7 +99,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "median_distance": float(np.median(distances)),
         "largest_distance": max(distances),
         "near_levels": sum(row["near"] <= NEAR for row in rows),
-        "rising": sum(row["rises"] == row[OURS]["n"] for row in rows),
+        **{f"{name}_rising": sum(row[f"{name}_rises"] == row[OURS]["n"] for row in rows) for name in FIFTHS},
         "calibration_error": float(np.mean([row["error"] for row in rows])),
     }
     for kind in (GIVEN, PEER):
@@ -110,20 +113,19 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def as_markdown(rows: Sequence[dict[str, Any]]) -> str:
     """Return the rows as a Markdown table, with a sentence on what they come to."""
     heads = ["set", "classes", "found", "levels", f"ACC / NMI, {OURS}", GIVEN, f"{PEER}: topics", "ACC / NMI"]
-    heads += ["ACC by fifths of confidence", "calibration error"]
+    heads += ["ACC by fifths of confidence", "purity by fifths", "calibration error"]
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     for row in rows:
-        fifths = ", ".join(f"{100 * value:.0f}" for value in row["accuracy"])
         cells = [row["data_set"], row["classes"], f"{row[OURS]['found']:.0f}", ", ".join(map(str, row["levels"]))]
         cells += [_scores(row, OURS), _scores(row, GIVEN), f"{row[PEER]['found']:.0f}" if PEER in row else "–"]
-        cells += [_scores(row, PEER), f"{fifths} ({row['rises']}/{row[OURS]['n']})", f"{row['error']:.2f}"]
+        cells += [_scores(row, PEER), *(_fifths(row, name) for name in FIFTHS), f"{row['error']:.2f}"]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     total = summary(rows)
     lines += [
         "",
         f"{total['data_sets']} sets. |log2(found / classes)|: median {total['median_distance']:.2f}, largest "
         f"{total['largest_distance']:.2f}. A level within a factor of {NEAR} of the classes: {total['near_levels']}. "
-        f"Accuracy rises in every fifth with every seed: {total['rising']}. "
+        f"Every fifth rises with every seed: {total['accuracy_rising']} by ACC, {total['purity_rising']} by purity. "
         f"Mean calibration error: {total['calibration_error']:.3f}.",
     ]
     for kind in (GIVEN, PEER):
@@ -134,6 +136,12 @@ def as_markdown(rows: Sequence[dict[str, Any]]) -> str:
                 f", {kind} {other['acc']:.1f} / {other['nmi']:.1f}."
             )
     return "\n".join(lines)
+
+
+def _fifths(row: dict[str, Any], name: str) -> str:
+    """Return the fifths, marked unless they rise with every seed."""
+    mark = "" if row[f"{name}_rises"] == row[OURS]["n"] else f" (rises with {row[f'{name}_rises']} of {row[OURS]['n']})"
+    return ", ".join(f"{100 * value:.0f}" for value in row[name]) + mark
 
 
 def _scores(row: dict[str, Any], kind: str) -> str:

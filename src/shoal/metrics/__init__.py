@@ -26,7 +26,7 @@ from shoal.metrics.internal import (
     size_entropy,
 )
 from shoal.metrics.pairs import MovedPair, moved_pairs
-from shoal.metrics.reliability import Reliability, reliability
+from shoal.metrics.reliability import Reliability, reliability, rises
 
 __all__ = [
     "Estimate",
@@ -47,6 +47,7 @@ __all__ = [
     "nmi",
     "purity",
     "reliability",
+    "rises",
     "scores",
     "silhouette",
     "simplified_silhouette",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +19,7 @@ N_PARTS = 5
 N_BINS = 10
 # Probabilities in float32 may be above 1 by this.
 _ROUNDING = 1e-6
+_NO_CLUSTER = (-1, None)
 # Not equal to any class.
 _NONE = object()
 
@@ -27,7 +31,9 @@ class Reliability:
     Attributes
     ----------
     accuracy : tuple of float
-        Accuracy of each fifth of the texts, from the least to the most confident.
+        Accuracy of each fifth of the texts, from the least to the most confident: clusters match classes one to one.
+    purity : tuple of float
+        Share of each fifth whose class is the most frequent one of their cluster.
     confidence : tuple of float
         Their mean confidence.
     error : float
@@ -36,20 +42,28 @@ class Reliability:
     """
 
     accuracy: tuple[float, ...]
+    purity: tuple[float, ...]
     confidence: tuple[float, ...]
     error: float
 
-    @property
-    def rises(self) -> bool:
-        """Whether every fifth is more accurate than the one before."""
-        return all(later > earlier for earlier, later in zip(self.accuracy, self.accuracy[1:], strict=False))
+
+def rises(values: Sequence[float]) -> bool:
+    """Tell whether every value is above the one before.
+
+    Examples
+    --------
+    >>> rises([0.5, 0.6, 0.9]), rises([0.5, 0.9, 0.9])
+    (True, False)
+    """
+    return all(later > earlier for earlier, later in itertools.pairwise(values))
 
 
 def reliability(labels_true: Labels, labels_pred: Labels, confidence: ArrayLike) -> Reliability:
-    """Compare confidence with accuracy, which matches clusters and classes one to one.
+    """Compare confidence with accuracy and purity.
 
-    If the numbers of clusters and classes differ, some texts are wrong by that alone: those of a class that shares a
-    cluster with a larger one, or of a cluster that shares a class with a larger one.
+    If the numbers of clusters and classes differ, some texts are wrong by accuracy for that alone: those of a class
+    that shares a cluster with a larger one, and those of a cluster that is a part of a class, however well it is told
+    apart. The latter are right by purity.
 
     Parameters
     ----------
@@ -77,9 +91,20 @@ def reliability(labels_true: Labels, labels_pred: Labels, confidence: ArrayLike)
             f"confidence has shape {sure.shape} for {len(labels_true)} texts; pass one from 0 to 1 for each."
         )
     right = np.array([classes.get(found, _NONE) == true for found, true in zip(labels_pred, labels_true, strict=True)])
+    common = _most_frequent(labels_true, labels_pred)
+    pure = np.array([common.get(found, _NONE) == true for found, true in zip(labels_pred, labels_true, strict=True)])
     order = np.array_split(np.argsort(sure, kind="stable"), N_PARTS)
     bins = np.minimum((sure * N_BINS).astype(np.int64), N_BINS - 1)
-    return Reliability(_means(right, order), _means(sure, order), _error(right, sure, bins))
+    return Reliability(_means(right, order), _means(pure, order), _means(sure, order), _error(right, sure, bins))
+
+
+def _most_frequent(labels_true: Labels, labels_pred: Labels) -> dict[Hashable, Hashable]:
+    """Return the most frequent class of each cluster."""
+    counts: dict[Hashable, Counter[Hashable]] = {}
+    for found, true in zip(labels_pred, labels_true, strict=True):
+        if found not in _NO_CLUSTER:
+            counts.setdefault(found, Counter())[true] += 1
+    return {cluster: classes.most_common(1)[0][0] for cluster, classes in counts.items()}
 
 
 def _means(values: NDArray[np.generic], parts: list[NDArray[np.int64]]) -> tuple[float, ...]:
