@@ -23,6 +23,8 @@ BLOCKS_AT_ONCE = 3
 # So often a block is given to a worker again whose process has ended.
 RETRIES = 3
 CONNECT_SECONDS = 5
+# Ray gives a cluster half a minute to start, which on a busy machine is not always enough.
+STARTS = 3
 # Read when Ray is imported: no statistics are sent to its makers, and a lost worker is not reported in its own words.
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -155,18 +157,30 @@ class RayEngine:
             if address is not None:
                 ray.init(address, **quiet)
             else:
-                # Its sockets need a short path, and its folder is nobody else's business.
-                self._folder = tempfile.mkdtemp(prefix="shoal-", dir="/tmp" if os.name == "posix" else None)
-                here = {"num_cpus": self._wanted or os.cpu_count(), "num_gpus": 0, "include_dashboard": False}
-                ray.init("local", _temp_dir=self._folder, **here, **quiet)
+                self._start_cluster(quiet)
             self._connected = True
-        except (RuntimeError, OSError, ValueError) as error:
+        except Exception as error:  # Ray has no class of its own for it
             self.__exit__()
             if address is not None:
                 raise _unreachable(address, error) from error
             raise EngineError(
                 f"no Ray cluster can be started here ({_first_line(error)}); pass --engine local."
             ) from error
+
+    def _start_cluster(self, quiet: dict[str, Any], attempts: int = STARTS) -> None:
+        """Start a cluster of this machine alone."""
+        import ray
+
+        # Its sockets need a short path, and its folder is nobody else's business.
+        self._folder = self._folder or tempfile.mkdtemp(prefix="shoal-", dir="/tmp" if os.name == "posix" else None)
+        here = {"num_cpus": self._wanted or os.cpu_count(), "num_gpus": 0, "include_dashboard": False}
+        try:
+            ray.init("local", _temp_dir=self._folder, **here, **quiet)
+        except Exception:
+            if attempts == 1:
+                raise
+            ray.shutdown()
+            self._start_cluster(quiet, attempts - 1)
 
     def _start_workers(self) -> None:
         """Start the workers before the first block."""

@@ -26,19 +26,23 @@ def made(
     import polars as pl
 
     from shoal.cli.console import say
-    from shoal.demo_texts import standard_library_texts
     from shoal.errors import ParameterError
-    from shoal_bench.data_sets import find_data_set
     from shoal_bench.made_texts import made_texts
 
     if out.exists() or out.suffix != ".parquet":
         raise ParameterError(f"--out {out} exists or does not end in .parquet; pass a new .parquet file.")
-    if data_set is None:
-        docstrings = standard_library_texts()
-        real, classes = [each.text for each in docstrings], [each.module for each in docstrings]
-    else:
-        known = find_data_set(data_set).load()
-        real, classes = list(known.texts), list(known.labels)
-    found, labels = made_texts(real, classes, texts, seed)
+    found, labels = made_texts(*real_texts(data_set), texts, seed)
     pl.DataFrame({"text": found, "label": labels}).write_parquet(out)
     say(f"{len(found)} texts of {len(set(labels))} classes: {out}")
+
+
+def real_texts(data_set: str | None) -> tuple[list[str], list[str]]:
+    """Return the texts and classes of a data set, or Python's docstrings and their modules."""
+    from shoal.demo_texts import standard_library_texts
+    from shoal_bench.data_sets import find_data_set
+
+    if data_set is not None:
+        known = find_data_set(data_set).load()
+        return list(known.texts), list(known.labels)
+    docstrings = standard_library_texts()
+    return [each.text for each in docstrings], [each.module for each in docstrings]
