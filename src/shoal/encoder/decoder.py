@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from shoal.encoder.backbone import layer_stack
 from shoal.encoder.masked_head import MaskedHead
-from shoal.encoder.token_states import in_order
+from shoal.encoder.shared_work import in_order, own_groups
 from shoal.encoder.tokens import TokenisedTexts, length_groups
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.errors import ParameterError
@@ -119,9 +119,11 @@ class SentenceDecoder(nn.Module):
         """
         # One look-up for all groups: each would otherwise add a gradient as large as the whole vocabulary.
         words = nn.functional.embedding(self.used, self._tied[0].get_input_embeddings().weight)
-        groups = list(length_groups(tokens.lengths[rows]))
-        losses = [self._group_nll(z[torch.from_numpy(group)], tokens, rows[group], words) for group in groups]
-        return in_order(groups, torch.cat(losses))
+        groups, losses = [], []
+        for group in own_groups(length_groups(tokens.lengths[rows])):
+            groups.append(group)
+            losses.append(self._group_nll(z[torch.from_numpy(group)], tokens, rows[group], words))
+        return in_order(groups, losses, (len(rows),), z.device, source=z)
 
     def _group_nll(self, z: Tensor, tokens: TokenisedTexts, rows: NDArray[np.int64], words: Tensor) -> Tensor:
         """Decode one group of texts."""

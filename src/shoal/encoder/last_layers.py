@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import tempfile
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from shoal.encoder.backbone import layer_stack, stack_name
+from shoal.encoder.shared_work import own_groups, sum_rows_of_all
 from shoal.encoder.token_states import TokenStatesEncoder, last_states
 from shoal.encoder.tokens import TokenisedTexts, length_groups
 from shoal.encoder.transformer import TransformerEncoder
@@ -27,9 +29,9 @@ MEMORY_LIMIT = 1_500_000_000
 class LastLayersEncoder(TokenStatesEncoder):
     """The last layers of a transformer, trained on the stored states of the frozen layers below.
 
-    Embeddings and lower layers run once over a tokenised corpus, in evaluation mode; a training step then costs
-    only the last layers. Other sequences, such as damaged copies, run through the lower layers each time, without
-    gradients. The layers are the encoder's own: training them trains the encoder.
+    Embeddings and lower layers run once over a tokenised corpus, in evaluation mode, at the first use; a training step
+    then costs only the last layers. Other sequences, such as damaged copies, run through the lower layers each time,
+    without gradients. The layers are the encoder's own: training them trains the encoder.
 
     Parameters
     ----------
@@ -67,7 +69,16 @@ class LastLayersEncoder(TokenStatesEncoder):
         self._tokens = tokens
         # In a tuple, which nn.Module does not register: these weights are not trained, their dropout stays off.
         self._lower = (_part(encoder.model, layers[:cut]).eval(),)
-        self._states = _lower_states(encoder, self._lower[0], tokens)
+
+    @cached_property
+    def _states(self) -> NDArray[np.float32]:
+        """The states of the corpus below the trained layers, one row per token; workers compute them together."""
+        return _lower_states(self._lower[0], self._tokens)
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        return int(self._lower[0].config.hidden_size)
 
     @property
     def words(self) -> Tensor:
@@ -80,10 +91,11 @@ class LastLayersEncoder(TokenStatesEncoder):
     ) -> Iterator[tuple[NDArray[np.int64], Tensor, Tensor]]:
         """Yield, for groups of similar length, their places in ``rows``, token states and mask."""
         device = next(self.upper.parameters()).device
-        for group in length_groups(tokens.lengths[rows]):
+        stored = self._states if tokens is self._tokens else None
+        for group in own_groups(length_groups(tokens.lengths[rows])):
             ids, mask = (part.to(device) for part in tokens.padded(rows[group]))
-            if tokens is self._tokens:
-                below = torch.from_numpy(self._states[tokens.positions(rows[group])[0]]).to(device)
+            if stored is not None:
+                below = torch.from_numpy(stored[tokens.positions(rows[group])[0]]).to(device)
             else:
                 with torch.no_grad():
                     below = last_states(self._lower[0], mask, input_ids=ids)
@@ -121,21 +133,23 @@ def _shallow(module: nn.Module) -> Any:
     return twin
 
 
-def _lower_states(encoder: TransformerEncoder, lower: Any, tokens: TokenisedTexts) -> NDArray[np.float32]:
-    """Run the lower layers over every sequence; return one state per token, (total tokens, width)."""
-    states = _empty((int(tokens.offsets[-1]), encoder.dimension))
-    with torch.inference_mode(), progress("Frozen layers", len(tokens)) as bar:
-        for group in length_groups(tokens.lengths):
-            ids, mask = (part.to(encoder.device) for part in tokens.padded(group))
+def _lower_states(lower: Any, tokens: TokenisedTexts) -> NDArray[np.float32]:
+    """Run the lower layers over every sequence, in float32; return one state per token, (total tokens, width)."""
+    states = _zeros((int(tokens.offsets[-1]), int(lower.config.hidden_size)))
+    exact = torch.autocast(lower.device.type, enabled=False)
+    with torch.inference_mode(), exact, progress("Frozen layers", len(tokens)) as bar:
+        for group in own_groups(length_groups(tokens.lengths)):
+            ids, mask = (part.to(lower.device) for part in tokens.padded(group))
             positions, real = tokens.positions(group)
             states[positions[real]] = last_states(lower, mask, input_ids=ids)[mask].float().cpu().numpy()
             bar.advance(len(group))
+        sum_rows_of_all(states)
     return states
 
 
-def _empty(shape: tuple[int, int]) -> NDArray[np.float32]:
+def _zeros(shape: tuple[int, int]) -> NDArray[np.float32]:
     """Return an array in memory, or in a temporary file if it is larger than ``MEMORY_LIMIT``."""
     if 4 * shape[0] * shape[1] <= MEMORY_LIMIT:
-        return np.empty(shape, dtype=np.float32)
+        return np.zeros(shape, dtype=np.float32)
     with tempfile.TemporaryFile() as file:
         return np.memmap(file, dtype=np.float32, mode="w+", shape=shape)

@@ -10,7 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from shoal.encoder.token_states import TokenStatesEncoder, in_order
+from shoal.encoder.shared_work import in_order
+from shoal.encoder.token_states import TokenStatesEncoder
 from shoal.encoder.tokens import TokenisedTexts
 from shoal.errors import ModelError
 
@@ -84,7 +85,7 @@ class MaskedOutput:
     vectors : Tensor of shape (n, d)
         The pooled vectors of the texts.
     states : Tensor of shape (n_masks, d)
-        The states at the masks.
+        The states at the masks; if the work is shared, at those of the groups that this worker has read.
     answers : Tensor of int64, shape (n_masks,)
         The tokens behind the masks.
     """
@@ -96,11 +97,15 @@ class MaskedOutput:
 
 def read_masked(encoder: TokenStatesEncoder, texts: TokenisedTexts, masked: TokenisedTexts) -> MaskedOutput:
     """Run ``masked`` through the encoder once; ``texts`` are the same sequences without masks."""
-    groups, vectors, states, answers = [], [], [], []
+    device = encoder.words.device
+    groups, vectors = [], []
+    states = [torch.zeros((0, encoder.dimension), device=device)]
+    answers = [torch.zeros(0, dtype=torch.long, device=device)]
     for group, token_states, mask in encoder.states(masked, np.arange(len(masked))):
         original, seen = (tokens.padded(group)[0].to(token_states.device) for tokens in (texts, masked))
         groups.append(group)
         vectors.append(encoder.pool(token_states, mask))
         states.append(token_states[original != seen])
         answers.append(original[original != seen])
-    return MaskedOutput(in_order(groups, torch.cat(vectors)), torch.cat(states), torch.cat(answers))
+    pooled = in_order(groups, vectors, (len(masked), encoder.dimension), device)
+    return MaskedOutput(pooled, torch.cat(states), torch.cat(answers))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from shoal.encoder.shared_work import in_order
 from shoal.encoder.tokens import CLS, MEAN, TokenisedTexts
 from shoal.functional.pooling import cls_pool, mean_pool
 
@@ -37,6 +37,8 @@ class TokenStatesEncoder(nn.Module):
     ) -> Iterator[tuple[NDArray[np.int64], Tensor, Tensor]]:
         """Run some sequences through the model, once, in groups of similar length, with gradients.
 
+        If the work is shared with other processes, only this one's groups come (see :mod:`shoal.encoder.shared_work`).
+
         Parameters
         ----------
         tokens : TokenisedTexts
@@ -47,12 +49,17 @@ class TokenStatesEncoder(nn.Module):
         Yields
         ------
         group : ndarray of int64, shape (g,)
-            Places in ``rows``; each place is in one group.
+            Places in ``rows``; each place is in one group, here or of another worker.
         states : Tensor of shape (g, t, d)
             The token states; t is the length of the group's longest sequence.
         mask : Tensor of shape (g, t)
             True at real tokens.
         """
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """Length of a vector."""
 
     @property
     @abstractmethod
@@ -66,10 +73,9 @@ class TokenStatesEncoder(nn.Module):
 
     def forward(self, tokens: TokenisedTexts, rows: NDArray[np.int64]) -> Tensor:
         """Return the pooled vectors of some sequences, (len(rows), d), with gradients."""
-        groups, vectors = zip(
-            *((group, self.pool(states, mask)) for group, states, mask in self.states(tokens, rows)), strict=True
-        )
-        return in_order(groups, torch.cat(vectors))
+        found = [(group, self.pool(states, mask)) for group, states, mask in self.states(tokens, rows)]
+        groups, vectors = [group for group, _ in found], [part for _, part in found]
+        return in_order(groups, vectors, (len(rows), self.dimension), self.words.device)
 
 
 def last_states(model: Any, mask: Tensor, **inputs: Tensor) -> Tensor:
@@ -77,9 +83,3 @@ def last_states(model: Any, mask: Tensor, **inputs: Tensor) -> Tensor:
     # Without padding no mask is needed, and attention is faster without one.
     states: Tensor = model(**inputs, attention_mask=None if bool(mask.all()) else mask.long()).last_hidden_state
     return states
-
-
-def in_order(groups: Sequence[NDArray[np.int64]], values: Tensor) -> Tensor:
-    """Put rows that were computed group by group back into their order."""
-    order = torch.from_numpy(np.argsort(np.concatenate(groups), kind="stable"))
-    return values[order.to(values.device)]

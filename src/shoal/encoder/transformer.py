@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from shoal.encoder.backbone import BUILTIN, load_backbone, silence
 from shoal.encoder.int8 import in_int8
+from shoal.encoder.shared_work import own_groups
 from shoal.encoder.token_states import POOLINGS, TokenStatesEncoder, last_states
 from shoal.encoder.tokens import (
     AUTO,
@@ -186,7 +187,7 @@ class TransformerEncoder(TokenStatesEncoder):
     ) -> Iterator[tuple[NDArray[np.int64], Tensor, Tensor]]:
         """Yield, for groups of similar length, their places in ``rows``, token states and mask."""
         words = self._look_up(tokens, rows) if torch.is_grad_enabled() else None
-        for group in length_groups(tokens.lengths[rows]):
+        for group in own_groups(length_groups(tokens.lengths[rows])):
             yield group, *self._group_states(tokens, rows[group], words)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:

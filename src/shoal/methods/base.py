@@ -33,7 +33,7 @@ from shoal.vectors import Vectors, cluster_means
 
 if TYPE_CHECKING:
     from shoal.report import Report
-    from shoal.training import Callback
+    from shoal.training import Callback, Crew
 
 # The same text encoded among other texts differs in the seventh digit. A row whose two best scores are closer
 # than this (relative to their size) is encoded and scored alone, so that its label never depends on the others.
@@ -143,6 +143,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         checkpoints: Path | None = None,
         callbacks: Sequence[Callback] = (),
         stop_words: Collection[str] = (),
+        workers: int | Crew | None = None,
     ) -> Self:
         """Learn the clusters.
 
@@ -164,6 +165,10 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
             Callbacks of the trainer, for a method that trains; not part of the result.
         stop_words : collection of str
             Words that are never used in names and keywords, besides the function words of the texts' languages.
+        workers : int, optional
+            For a method that fine-tunes an encoder: how many processes train it together, this one included. The
+            clusters are the same for any number, up to rounding; without it dropout draws from another stream of
+            random numbers, as with another seed.
 
         Returns
         -------
@@ -177,7 +182,11 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         check_parameters(self)
         self._check()
         given = None if pairs is None else present_pairs(Corpus.of(X), pairs)
-        context = FitContext(rows, self._generator(), checkpoints, callbacks, given)
+        if workers is not None and not self._trains_encoder():
+            raise ParameterError(
+                f"workers={workers} but {type(self).__name__} fine-tunes no encoder as it is set; omit workers."
+            )
+        context = FitContext(rows, self._generator(), checkpoints, callbacks, given, workers)
         self.truncated_, self.outcome_ = 0, outcome_of()
         self.history_ = context.history
         self.clusterer_: Clusterer

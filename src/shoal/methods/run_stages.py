@@ -22,6 +22,7 @@ from shoal.training import (
     TrainingResult,
     VectorCorpus,
     make_logger,
+    team_of,
 )
 from shoal.training.options import TRAINING
 from shoal.vectors import Vectors
@@ -54,15 +55,18 @@ def run_stages(
     checkpoints = None
     if context.checkpoints is not None:
         checkpoints = Checkpoints(context.checkpoints, _identity(model, content, options.seed))
-    trainer = Trainer(
-        corpus,
-        options,
-        n_clusters=model.n_clusters_,
-        callbacks=[*_own_callbacks(model), *context.callbacks],
-        checkpoints=checkpoints,
-        words=_words(context.rows) if any(stage.watched for stage in stages) else None,
-    )
-    result = trainer.run(stages)
+    words = _words(context.rows) if any(stage.watched for stage in stages) else None
+    with team_of(context.workers, corpus, options, stages) as team:
+        trainer = Trainer(
+            corpus,
+            options,
+            n_clusters=model.n_clusters_,
+            callbacks=[*_own_callbacks(model), *context.callbacks],
+            checkpoints=checkpoints,
+            words=words,
+            team=team,
+        )
+        result = trainer.run(stages)
     context.history += result.history
     context.undone_labels = result.undone_labels
     model.outcome_ = outcome_of(result.outcome)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from shoal.training.randomness import seeded
     from shoal.training.sampler import EpochSampler
     from shoal.training.stage import Stage
+    from shoal.training.team import Crew, team_of
     from shoal.training.trainer import Trainer, TrainingResult
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Callback",
     "Checkpoints",
     "CorpusViews",
+    "Crew",
     "EarlyStopping",
     "EpochSampler",
     "Guard",
@@ -46,6 +48,7 @@ __all__ = [
     "kmeans_from",
     "make_logger",
     "seeded",
+    "team_of",
 ]
 
 _MODULES = ("batch", "callbacks", "checkpoint", "guard", "objective", "options", "partition", "randomness", "sampler")
@@ -55,7 +58,7 @@ def __getattr__(name: str) -> Any:
     """Import a name on first use: what only reads the options of the trainer does not wait for torch."""
     if name not in __all__:
         raise AttributeError(f"module 'shoal.training' has no attribute {name!r}")
-    for module in (*_MODULES, "stage", "trainer"):
+    for module in (*_MODULES, "stage", "team", "trainer"):
         found = import_module(f"shoal.training.{module}").__dict__
         if name in found:
             globals()[name] = found[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,12 +20,12 @@ from shoal.training.batch import CorpusViews, VectorCorpus
 from shoal.training.callbacks import Callback, Record
 from shoal.training.checkpoint import Checkpoints
 from shoal.training.guard import Guard, learnt_state
-from shoal.training.objective import Objective
 from shoal.training.options import TrainingOptions
 from shoal.training.randomness import random_states, restore_random_states, seeded
 from shoal.training.run_state import RunState
 from shoal.training.sampler import EpochSampler
 from shoal.training.stage import Stage
+from shoal.training.team import Alone, Team
 from shoal.vectors import Vectors
 
 TEXTS_PER_BLOCK = 4096
@@ -55,8 +55,22 @@ class TrainingResult:
     undone_labels: NDArray[np.int64] | None = None
 
 
+@dataclass(frozen=True)
+class Learnt:
+    """The result of one step: the terms of the loss, whether the gradient could be used, and how much was read."""
+
+    terms: dict[str, float]
+    usable: bool
+    texts: int
+    tokens: int
+    computed: int
+
+
 class Trainer:
     """Runs stages, one after another.
+
+    Encoding the corpus and the steps themselves are done by all workers of the team; everything else by this one, its
+    lead.
 
     Parameters
     ----------
@@ -72,7 +86,13 @@ class Trainer:
         Where states are saved; if there is one, the run continues from it.
     words : ndarray of shape (n, m), optional
         Vectors of the texts' words, by which the guard judges.
+    team : Alone or Team, optional
+        The workers; by default this process alone.
     """
+
+    stages: Sequence[Stage]
+    stage: Stage
+    optimizer: torch.optim.Optimizer
 
     def __init__(
         self,
@@ -83,6 +103,7 @@ class Trainer:
         callbacks: Sequence[Callback] = (),
         checkpoints: Checkpoints | None = None,
         words: Vectors | None = None,
+        team: Alone | Team | None = None,
     ) -> None:
         self.views = views
         self.options = options
@@ -90,6 +111,7 @@ class Trainer:
         self.callbacks = callbacks
         self.checkpoints = checkpoints
         self.words = words
+        self.team = team or Alone()
         self.device = options.resolve_device()
         self.mixed = options.mixed_precision(self.device)
         self.sampler = EpochSampler(views.n_texts, options.batch_size, options.seed)
@@ -110,48 +132,57 @@ class Trainer:
         TrainingResult
             The weights are in the stages' objectives and in the encoder they share.
         """
+        self.stages = stages
         with seeded(self.options.seed):
             saved = self.checkpoints.latest() if self.checkpoints is not None else None
             if self.checkpoints is not None:
                 self.history = self.checkpoints.cut_history(0 if saved is None else saved["history_lines"])
             first = 0 if saved is None else int(saved["run"]["stage"])
             for index in range(first, len(stages)):
-                self._run_stage(index, stages[index], saved if index == first else None)
+                self._run_stage(index, saved if index == first else None)
         for callback in self.callbacks:
             callback.on_end()
         return TrainingResult(self.history, self.state.outcome(), self.state.start_labels, self.state.undone_labels)
 
-    def _run_stage(self, index: int, stage: Stage, saved: dict[str, Any] | None) -> None:
+    def _run_stage(self, index: int, saved: dict[str, Any] | None) -> None:
         """Run one stage from its start, or from a checkpoint."""
-        objective = stage.objective.to(self.device)
-        optimizer = self.options.make_optimizer(objective, objective.encoder, self.device)
+        self.team.run(self._enter, index)
+        stage = self.stage
         n_steps = stage.n_steps(self.options, math.ceil(self.sampler.batches_per_epoch / self.options.accumulate))
         for callback in self.callbacks:
             callback.on_stage_start(stage.name, n_steps)
         if saved is None:
+            self._tell()  # the end of the stage before may have been undone
             self._begin(index, stage)
-            self._checkpoint(objective, optimizer)
+            self._checkpoint()
         else:
-            self._restore(saved, objective, optimizer)
+            self._restore(saved)
+        self._tell()
         state = self.state
         with progress(f"Training: {stage.name}", n_steps, unit="steps") as bar:
             bar.advance(state.step)
             while state.step < n_steps and not state.ended and not state.finished:
                 epoch = self.sampler.epoch
-                record = self._step(stage, optimizer, n_steps)
+                record = self._step(stage, n_steps)
                 self._evaluate_if_due(stage, n_steps, epoch_over=self.sampler.epoch > epoch)
                 bar.advance(1, _detail(record))
                 if state.step % self.options.checkpoint_every == 0 and state.step < n_steps and not state.ended:
-                    self._checkpoint(objective, optimizer)
+                    self._checkpoint()
         if not state.finished:
             self._finish(stage)
-            self._checkpoint(objective, optimizer)
+            self._checkpoint()
+
+    def _enter(self, index: int) -> None:
+        """Make a stage the current one, with a new optimiser. Run by all workers."""
+        self.stage = self.stages[index]
+        objective = self.stage.objective.to(self.device)
+        self.optimizer = self.options.make_optimizer(objective, objective.encoder, self.device)
 
     def _begin(self, index: int, stage: Stage) -> None:
         """Initialise the objective from the corpus, and evaluate it for the first time."""
         state = self.state
         state.begin_stage(index)
-        embeddings = self._embed(stage.objective)
+        embeddings = self.team.run(self._embed)
         if not np.isfinite(embeddings).all():  # of a stage before the first clusters, with nothing to go back to
             raise ParameterError(
                 f"the vectors are not finite when the stage {stage.name!r} begins, so there is nothing to cluster; "
@@ -168,57 +199,64 @@ class Trainer:
             self._evaluate(stage, embeddings)
         state.stage_start = state.signs.as_dict() if state.signs is not None else {}
 
-    def _step(self, stage: Stage, optimizer: torch.optim.Optimizer, n_steps: int) -> Record:
-        """Take one step of the optimiser and return its record."""
+    def _step(self, stage: Stage, n_steps: int) -> Record:
+        """Take one step and return its record."""
         started = time.perf_counter()
         options = self.options
         rates = (options.learning_rate, options.head_learning_rate)
         if stage.learning_rate is not None:
             rates = (stage.learning_rate, stage.learning_rate)
         factor = options.rate_factor(self.state.step, n_steps)
-        for group, rate in zip(optimizer.param_groups, rates, strict=True):
-            group["lr"] = rate * factor
-        stage.objective.train()
-        optimizer.zero_grad(set_to_none=True)
-        terms: dict[str, float] = {}
-        texts = tokens = computed = 0
-        for _ in range(options.accumulate):
-            batch = self.views.batch(self.sampler.next(), stage.objective.views)
-            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed):
-                losses = stage.objective(batch)
-            loss: Tensor = torch.stack(list(losses.values())).sum() / options.accumulate
-            loss.backward()  # type: ignore[no-untyped-call]
-            for name, term in losses.items():
-                terms[name] = terms.get(name, 0.0) + term.item() / options.accumulate
-            texts, tokens, computed = texts + len(batch), tokens + batch.n_tokens, computed + batch.n_computed
-        self._update(optimizer, terms)
+        rows = [self.sampler.next() for _ in range(options.accumulate)]
+        learnt = self.team.run(self._learn, rows, [rate * factor for rate in rates])
+        self._judge(learnt)
         self.state.step += 1
         record = {
             "event": "step",
             **self._where(stage),
-            **terms,
-            "total": sum(terms.values()),
+            **learnt.terms,
+            "total": sum(learnt.terms.values()),
             "learning_rate": rates[0] * factor,
             "head_learning_rate": rates[1] * factor,
             "seconds": time.perf_counter() - started,
-            "texts": texts,
-            "tokens": tokens,
-            "padding": 1 - tokens / computed,
+            "texts": learnt.texts,
+            "tokens": learnt.tokens,
+            "padding": 1 - learnt.tokens / learnt.computed,
         }
         self._log(record)
         for callback in self.callbacks:
             callback.on_step(record)
         return record
 
-    def _update(self, optimizer: torch.optim.Optimizer, terms: dict[str, float]) -> None:
-        """Apply the gradient if it is finite; end the run if it stays broken."""
+    def _learn(self, batches: Sequence[NDArray[np.int64]], rates: Sequence[float]) -> Learnt:
+        """Learn from some rows, with a learning rate for the encoder and one for the rest. Run by all workers."""
+        objective, optimizer = self.stage.objective, self.optimizer
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["lr"] = rate
+        objective.train()
+        optimizer.zero_grad(set_to_none=True)
+        terms: dict[str, float] = {}
+        texts = tokens = computed = 0
+        for rows in batches:
+            batch = self.views.batch(rows, objective.views)
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed):
+                losses = objective(batch)
+            loss: Tensor = torch.stack(list(losses.values())).sum() / len(batches)
+            loss.backward()  # type: ignore[no-untyped-call]
+            for name, term in losses.items():
+                terms[name] = terms.get(name, 0.0) + term.item() / len(batches)
+            texts, tokens, computed = texts + len(batch), tokens + batch.n_tokens, computed + batch.n_computed
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        self.team.average_gradients(parameters)
         norm = nn.utils.clip_grad_norm_(parameters, self.options.clip_norm or math.inf)
-        if math.isfinite(norm.item()) and all(map(math.isfinite, terms.values())):
+        usable = math.isfinite(norm.item()) and all(map(math.isfinite, terms.values()))
+        if usable:
             optimizer.step()
-            self.state.broken = 0
-            return
-        self.state.broken += 1
+        return Learnt(terms, usable, texts, tokens, computed)
+
+    def _judge(self, learnt: Learnt) -> None:
+        """End the run if the gradient stays broken."""
+        self.state.broken = 0 if learnt.usable else self.state.broken + 1
         if self.state.broken == BROKEN_STEPS:
             self.state.alarm = f"loss or gradient not finite for {BROKEN_STEPS} steps in a row"
             self.state.ended = self.state.alarm
@@ -230,12 +268,13 @@ class Trainer:
         refresh_due = stage.refresh_due(step, epoch_over)
         if self.state.ended or not (evaluation_due or refresh_due):
             return
-        embeddings = self._embed(stage.objective)
+        embeddings = self.team.run(self._embed)
         if not np.isfinite(embeddings).all():
             self.state.alarm = self.state.ended = "vectors are not finite"
             return
         if refresh_due:
             stage.objective.refresh(embeddings)
+            self._tell()
         if evaluation_due:
             self._evaluate(stage, embeddings)
 
@@ -294,15 +333,15 @@ class Trainer:
 
     def _last_labels(self, stage: Stage) -> NDArray[np.int64]:
         """Return the labels that the end of a stage would have; those of its last evaluation if it is not finite."""
-        embeddings = self._embed(stage.objective)
+        embeddings = self.team.run(self._embed)
         if not np.isfinite(embeddings).all():
             return self.state.labels
         rng = np.random.RandomState(self.options.seed)
         return stage.objective.labels(embeddings, rng)
 
-    def _embed(self, objective: Objective) -> Vectors:
-        """Return the vectors of the texts themselves, in evaluation mode."""
-        objective.eval()
+    def _embed(self) -> Vectors:
+        """Return the vectors of the texts themselves, in evaluation mode. Run by all workers."""
+        objective = self.stage.objective.eval()
         rows = np.arange(self.views.n_texts)
         with torch.inference_mode():
             blocks = [
@@ -315,14 +354,24 @@ class Trainer:
         vectors: Vectors = torch.cat(blocks).numpy()
         return vectors
 
-    def _checkpoint(self, objective: Objective, optimizer: torch.optim.Optimizer) -> None:
+    def _tell(self) -> None:
+        """Tell the other workers what only this one has changed: what is learnt, and the optimiser's moments."""
+        self.team.tell(self._take, learnt_state(self.stage.objective), self.optimizer.state_dict()["state"])
+
+    def _take(self, weights: Mapping[str, Tensor], moments: Mapping[Any, Any]) -> None:
+        """Take over weights and moments."""
+        self.stage.objective.load_state_dict(weights, strict=False)
+        numbered = {int(number): values for number, values in moments.items()}
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": numbered})
+
+    def _checkpoint(self) -> None:
         """Save everything the rest of the run depends on."""
         if self.checkpoints is None:
             return
         self.checkpoints.write(
             {
-                "weights": learnt_state(objective),
-                "optimizer": optimizer.state_dict()["state"],
+                "weights": learnt_state(self.stage.objective),
+                "optimizer": self.optimizer.state_dict()["state"],
                 "run": self.state.state_dict(),
                 "sampler": self.sampler.state_dict(),
                 "random": random_states(self.rng),
@@ -331,11 +380,9 @@ class Trainer:
             }
         )
 
-    def _restore(self, saved: dict[str, Any], objective: Objective, optimizer: torch.optim.Optimizer) -> None:
+    def _restore(self, saved: dict[str, Any]) -> None:
         """Restore what :meth:`_checkpoint` saved."""
-        objective.load_state_dict(saved["weights"], strict=False)
-        moments = {int(number): values for number, values in saved["optimizer"].items()}
-        optimizer.load_state_dict({**optimizer.state_dict(), "state": moments})
+        self._take(saved["weights"], saved["optimizer"])
         self.state = RunState.from_state(saved["run"])
         self.sampler.load_state_dict(saved["sampler"])
         restore_random_states(self.rng, saved["random"])

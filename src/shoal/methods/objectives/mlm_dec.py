@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from shoal.clusterers import Clusterer, StudentT
 from shoal.encoder.masked_head import MaskedHead
 from shoal.encoder.masking import MaskedOutput, Masking, read_masked
+from shoal.encoder.shared_work import mean_of_all
 from shoal.encoder.token_states import TokenStatesEncoder
 from shoal.functional import cluster_kl, masked_cross_entropy, student_t, target_distribution
 from shoal.training import Batch, Objective, first_kmeans
@@ -45,6 +46,12 @@ class _MaskedObjective(Objective):
         return read_masked(self.encoder, texts, self.masking(texts))
 
 
+def masked_lm_loss(head: MaskedHead, words: Tensor, reading: MaskedOutput) -> Tensor:
+    """Return L_m (section 2.1), over the masks of all workers if the work is shared."""
+    scores = head(reading.states, words)
+    return mean_of_all(masked_cross_entropy(scores.float(), reading.answers), len(reading.answers))
+
+
 class HeadWarmUp(_MaskedObjective):
     """The masked-language-model loss of a new head alone; the encoder is not trained."""
 
@@ -54,8 +61,7 @@ class HeadWarmUp(_MaskedObjective):
         """Return L_m; no gradient leaves the head."""
         with torch.no_grad():
             reading = self.read(batch)
-        scores = self.head(reading.states, self.encoder.words.detach())
-        return {"masked_lm": masked_cross_entropy(scores.float(), reading.answers)}
+        return {"masked_lm": masked_lm_loss(self.head, self.encoder.words.detach(), reading)}
 
 
 class MLMDECObjective(_MaskedObjective):
@@ -114,8 +120,7 @@ class MLMDECObjective(_MaskedObjective):
         reading = self.read(batch)
         terms = {}
         if self.head is not None:
-            scores = self.head(reading.states, self.encoder.words)
-            terms["masked_lm"] = self.masked_lm * masked_cross_entropy(scores.float(), reading.answers)  # section 2.1
+            terms["masked_lm"] = self.masked_lm * masked_lm_loss(self.head, self.encoder.words, reading)
         q = student_t(self.scale * reading.vectors.float(), self.centers, self.alpha)  # eq. 3
         terms["cluster"] = cluster_kl(self.targets[torch.from_numpy(batch.rows).to(q.device)], q)  # eq. 2
         return terms

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -65,6 +66,10 @@ class TeacherObjective(Objective):
         self.register_buffer("mean", torch.zeros(dimension))
         self.register_buffer("targets", torch.zeros(len(copies), n_clusters))
         self.register_buffer("sure", torch.zeros(len(copies), dtype=torch.bool))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the teacher: other workers only learn."""
+        return {**self.__dict__, "teach": None}
 
     def initialise(self, embeddings: Vectors, rng: np.random.RandomState) -> None:
         """Get the partition from the teacher; start the centres at its clusters."""
