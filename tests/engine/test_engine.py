@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cli_tickets import in_python
+from shoal import TwoStage
 from shoal.engine import current_engine, use_engine
 from shoal.errors import EngineError, MissingExtraError, ParameterError
 
@@ -32,10 +33,18 @@ def test_an_unknown_engine():
         use_engine("rya").__enter__()
 
 
-@pytest.mark.parametrize(("name", "workers"), [("local", 2), ("ray", 0)])
-def test_workers_that_cannot_be(name, workers):
-    with pytest.raises(ParameterError, match=f"workers={workers} but"):
-        use_engine(name, workers).__enter__()
+@pytest.mark.parametrize("name", ["local", "ray"])
+def test_workers_that_cannot_be(name):
+    with pytest.raises(ParameterError, match="workers=0 but it needs at least 1"):
+        use_engine(name, 0).__enter__()
+
+
+def test_local_workers_only_train():
+    vectors = [[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [0.0, 3.0]]
+    with use_engine("local", 2), pytest.raises(ParameterError, match=r"workers=2 but .* only train, and TwoStage"):
+        TwoStage(2).fit(vectors)
+    with use_engine("local", 1):
+        assert len(TwoStage(2).fit(vectors).labels_) == 4
 
 
 def test_ray_is_an_extra(monkeypatch):

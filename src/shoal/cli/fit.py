@@ -35,6 +35,8 @@ Examples:
 
     shoal fit 'tickets/*.parquet' --text body --engine ray --workers 4
 
+    shoal fit titles.txt --clusters 20 --method sccl --workers 2
+
     shoal fit duckdb:///shop.db --query "select id, body from tickets where year = 2024"
 
     shoal fit year.parquet --text body --precision int8 --memory 4GB --dry-run

@@ -49,7 +49,12 @@ Engine = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=1, help="Processes of --engine ray, of one thread each.  [default: one per core]"),
+    typer.Option(
+        "--workers",
+        min=1,
+        help="Processes of --engine ray, of one thread each  [default: one per core]; of --engine local, those that "
+        "train together, if the method fine-tunes an encoder  [default: 1].",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json/--no-json", help="Print the result as one JSON object.")]
 

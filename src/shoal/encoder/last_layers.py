@@ -137,7 +137,8 @@ def _lower_states(lower: Any, tokens: TokenisedTexts) -> NDArray[np.float32]:
     """Run the lower layers over every sequence, in float32; return one state per token, (total tokens, width)."""
     states = _zeros((int(tokens.offsets[-1]), int(lower.config.hidden_size)))
     exact = torch.autocast(lower.device.type, enabled=False)
-    with torch.inference_mode(), exact, progress("Frozen layers", len(tokens)) as bar:
+    # A resumed run computes them at another moment than the run before: no random number may depend on that.
+    with torch.inference_mode(), exact, torch.random.fork_rng(), progress("Frozen layers", len(tokens)) as bar:
         for group in own_groups(length_groups(tokens.lengths)):
             ids, mask = (part.to(lower.device) for part in tokens.padded(group))
             positions, real = tokens.positions(group)

@@ -104,7 +104,7 @@ def in_order(
     # Every worker takes part in the backward pass, also one that has computed nothing: hence always a source.
     if source is None:
         source = torch.zeros((), device=device, requires_grad=torch.is_grad_enabled())
-    gathered: Tensor = _Gathered.apply(own, source, places, shape)
+    gathered: Tensor = _Gathered.apply(own, source, places, shape)  # type: ignore[no-untyped-call]
     return gathered
 
 

@@ -74,7 +74,8 @@ def use_engine(name: str = LOCAL, workers: int | None = None) -> Iterator[Engine
         This process, or a Ray cluster: the one that ``RAY_ADDRESS`` names, or one of this machine alone, which is
         started here and ended after the block. The extra ``ray`` installs Ray.
     workers : int, optional
-        Processes of Ray, of one thread each; by default as many as the cluster has cores.
+        Processes of Ray, of one thread each; by default as many as the cluster has cores. Of the local engine: how
+        many processes of this machine train together, for a method that fine-tunes an encoder; by default one.
 
     Raises
     ------
@@ -95,12 +96,11 @@ def use_engine(name: str = LOCAL, workers: int | None = None) -> Iterator[Engine
         raise ParameterError(
             f"engine {name!r} is unknown; pass one of {', '.join(ENGINES)}.{did_you_mean(name, ENGINES)}"
         )
-    if workers is not None and (name == LOCAL or workers < 1):
-        least = "it needs at least 1" if name != LOCAL else "the local engine is this process alone"
-        raise ParameterError(f"workers={workers} but {least}; omit it, or pass engine 'ray' and workers >= 1.")
+    if workers is not None and workers < 1:
+        raise ParameterError(f"workers={workers} but it needs at least 1; omit it, or pass workers >= 1.")
     engine: Engine
     if name == LOCAL:
-        engine = LocalEngine()
+        engine = LocalEngine(workers or 1)
     else:
         from shoal.engine.ray import RayEngine
 

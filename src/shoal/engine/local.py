@@ -5,8 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, Self, TypeVar
 
+from shoal.engine.processes import LocalProcesses
+
 Block = TypeVar("Block")
 Result = TypeVar("Result")
+
+
+class Crew(Protocol):
+    """Processes that work with this one, which leads them, on something that is not split into blocks: training."""
+
+    size: int
+
+    def start(self, work: Callable[[str, int, int], None]) -> str:
+        """Call a function of some module, ``work(address, number, size)``, in each of the others; return the address.
+
+        They meet there, as ``torch.distributed`` writes addresses; this process has number 0.
+        """
+
+    def lost(self) -> str:
+        """Say which of them has ended, and how; an empty string if none has."""
+
+    def end(self) -> None:
+        """End those that still run."""
 
 
 class Engine(Protocol):
@@ -17,7 +37,7 @@ class Engine(Protocol):
 
     @property
     def n_workers(self) -> int:
-        """How many blocks are worked on at once."""
+        """How many processes share the work."""
 
     def map_blocks(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
         """Yield the function of each block, in the order of the blocks, however they were finished.
@@ -29,17 +49,28 @@ class Engine(Protocol):
     def keep(self, block: Block) -> Block:
         """Return a block that may be mapped over many times and travels to the workers once."""
 
+    def crew(self) -> Crew:
+        """Return processes that train together with this one."""
+
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *error: object) -> None: ...
 
 
 class LocalEngine:
-    """One block after the other, in this process."""
+    """One block after the other, in this process; several processes of this machine may train together.
+
+    Parameters
+    ----------
+    workers : int, default=1
+        How many train, this process included.
+    """
 
     name = "local"
     is_local = True
-    n_workers = 1
+
+    def __init__(self, workers: int = 1) -> None:
+        self.n_workers = workers
 
     def map_blocks(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
         """Yield the function of each block."""
@@ -48,6 +79,10 @@ class LocalEngine:
     def keep(self, block: Block) -> Block:
         """Return the block."""
         return block
+
+    def crew(self) -> Crew:
+        """Return the processes that train together."""
+        return LocalProcesses(self.n_workers)
 
     def __enter__(self) -> Self:
         return self

@@ -15,6 +15,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from shoal.engine.local import Block, Result
+from shoal.engine.ray_crew import RayActors
 from shoal.errors import EngineError, MissingExtraError, ParameterError
 
 # A worker has one block at hand while it computes another. Results that wait for an earlier one count too.
@@ -108,9 +109,7 @@ class RayEngine:
     def __exit__(self, *error: object) -> None:
         import ray
 
-        for worker in self._workers:
-            ray.kill(worker)
-        self._workers = []
+        self._end_workers()
         if self._connected:
             ray.shutdown()
             self._connected = False
@@ -139,6 +138,11 @@ class RayEngine:
 
         kept: Block = ray.put(block)  # a reference, which Ray replaces by the block itself
         return kept
+
+    def crew(self) -> RayActors:
+        """Return processes that train together with this one; their cores are those of the workers, which end."""
+        self._end_workers()
+        return RayActors(self.n_workers)
 
     def pids(self) -> list[int]:
         """Return the numbers of the workers' processes, which exist from the first block on."""
@@ -189,6 +193,14 @@ class RayEngine:
 
             actor: Any = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=RETRIES)(Worker)
             self._workers = [actor.remote() for _ in range(self.n_workers)]
+
+    def _end_workers(self) -> None:
+        """End the workers; the next block starts new ones."""
+        import ray
+
+        for worker in self._workers:
+            ray.kill(worker)
+        self._workers = []
 
     def _send(self, function: Callable[..., Any]) -> tuple[int, list[Any]]:
         """Put a function where all workers can fetch it; return its number, and its place for :meth:`Worker.run`."""

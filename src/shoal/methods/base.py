@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state, valida
 from shoal.clusterers import Centroids, Clusterer, Reducer
 from shoal.clustering import NO_CLUSTER, Cluster, Clustering, Topic
 from shoal.corpus import Corpus
+from shoal.engine import Engine, current_engine
 from shoal.errors import DataError, ParameterError, RunFolderError
 from shoal.methods import shared_parameters as shared
 from shoal.methods.calibration import Calibration, calibrate
@@ -33,7 +34,7 @@ from shoal.vectors import Vectors, cluster_means
 
 if TYPE_CHECKING:
     from shoal.report import Report
-    from shoal.training import Callback, Crew
+    from shoal.training import Callback
 
 # The same text encoded among other texts differs in the seventh digit. A row whose two best scores are closer
 # than this (relative to their size) is encoded and scored alone, so that its label never depends on the others.
@@ -127,6 +128,14 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     def _check(self) -> None:
         """Reject parameters that do not work together; each one alone is checked already."""
 
+    def _check_engine(self, engine: Engine) -> None:
+        """Reject workers that would have nothing to do."""
+        if engine.is_local and engine.n_workers > 1 and not self._trains_encoder():
+            raise ParameterError(
+                f"workers={engine.n_workers} but the local engine's workers only train, and {type(self).__name__} "
+                "trains no encoder as it is set; omit workers, or pass engine 'ray'."
+            )
+
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that vectors become float32."""
         tags = super().__sklearn_tags__()
@@ -143,7 +152,6 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         checkpoints: Path | None = None,
         callbacks: Sequence[Callback] = (),
         stop_words: Collection[str] = (),
-        workers: int | Crew | None = None,
     ) -> Self:
         """Learn the clusters.
 
@@ -165,15 +173,12 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
             Callbacks of the trainer, for a method that trains; not part of the result.
         stop_words : collection of str
             Words that are never used in names and keywords, besides the function words of the texts' languages.
-        workers : int, optional
-            For a method that fine-tunes an encoder: how many processes train it together, this one included. The
-            clusters are the same for any number, up to rounding; without it dropout draws from another stream of
-            random numbers, as with another seed.
 
         Returns
         -------
         self
         """
+        self._check_engine(current_engine())
         rows = self._rows(X, vectors, reset=True)
         wanted = parse_wanted(self.n_clusters)
         self._check_size(rows, wanted)
@@ -182,11 +187,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         check_parameters(self)
         self._check()
         given = None if pairs is None else present_pairs(Corpus.of(X), pairs)
-        if workers is not None and not self._trains_encoder():
-            raise ParameterError(
-                f"workers={workers} but {type(self).__name__} fine-tunes no encoder as it is set; omit workers."
-            )
-        context = FitContext(rows, self._generator(), checkpoints, callbacks, given, workers)
+        context = FitContext(rows, self._generator(), checkpoints, callbacks, given)
         self.truncated_, self.outcome_ = 0, outcome_of()
         self.history_ = context.history
         self.clusterer_: Clusterer

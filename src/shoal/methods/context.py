@@ -15,7 +15,7 @@ from shoal.clustering import Topic
 from shoal.methods.inputs import Rows
 
 if TYPE_CHECKING:
-    from shoal.training import Callback, Crew
+    from shoal.training import Callback
 
 Pairs = tuple[list[str], list[str]]
 
@@ -34,8 +34,6 @@ class FitContext:
         Where the trainer keeps its checkpoints.
     callbacks : sequence of Callback
         Callbacks of the trainer.
-    workers : int or Crew, optional
-        The processes that train together.
     pairs : two lists of str, optional
         Augmented views of the texts, made elsewhere.
     history : list of dict
@@ -53,7 +51,6 @@ class FitContext:
     checkpoints: Path | None = None
     callbacks: Sequence[Callback] = ()
     pairs: Pairs | None = None
-    workers: int | Crew | None = None
     history: list[dict[str, Any]] = field(default_factory=list)
     start_labels: NDArray[np.int64] | None = None
     undone_labels: NDArray[np.int64] | None = None

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from shoal.encoder.word_statistics import WordStatistics
+from shoal.engine import current_engine
 from shoal.methods.base import TextClusterer
 from shoal.methods.context import FitContext, outcome_of
 from shoal.methods.inputs import Rows
@@ -56,7 +57,7 @@ def run_stages(
     if context.checkpoints is not None:
         checkpoints = Checkpoints(context.checkpoints, _identity(model, content, options.seed))
     words = _words(context.rows) if any(stage.watched for stage in stages) else None
-    with team_of(context.workers, corpus, options, stages) as team:
+    with team_of(current_engine().crew(), corpus, options, stages) as team:
         trainer = Trainer(
             corpus,
             options,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shoal.training.randomness import seeded
     from shoal.training.sampler import EpochSampler
     from shoal.training.stage import Stage
-    from shoal.training.team import Crew, team_of
+    from shoal.training.team import Team, team_of
     from shoal.training.trainer import Trainer, TrainingResult
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "Callback",
     "Checkpoints",
     "CorpusViews",
-    "Crew",
     "EarlyStopping",
     "EpochSampler",
     "Guard",
@@ -37,6 +36,7 @@ __all__ = [
     "Signs",
     "Stage",
     "StageSnapshots",
+    "Team",
     "TensorBoard",
     "Trainer",
     "TrainingOptions",

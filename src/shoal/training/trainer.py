@@ -25,7 +25,7 @@ from shoal.training.randomness import random_states, restore_random_states, seed
 from shoal.training.run_state import RunState
 from shoal.training.sampler import EpochSampler
 from shoal.training.stage import Stage
-from shoal.training.team import Alone, Team
+from shoal.training.team import Team
 from shoal.vectors import Vectors
 
 TEXTS_PER_BLOCK = 4096
@@ -86,7 +86,7 @@ class Trainer:
         Where states are saved; if there is one, the run continues from it.
     words : ndarray of shape (n, m), optional
         Vectors of the texts' words, by which the guard judges.
-    team : Alone or Team, optional
+    team : Team, optional
         The workers; by default this process alone.
     """
 
@@ -103,7 +103,7 @@ class Trainer:
         callbacks: Sequence[Callback] = (),
         checkpoints: Checkpoints | None = None,
         words: Vectors | None = None,
-        team: Alone | Team | None = None,
+        team: Team | None = None,
     ) -> None:
         self.views = views
         self.options = options
@@ -111,7 +111,7 @@ class Trainer:
         self.callbacks = callbacks
         self.checkpoints = checkpoints
         self.words = words
-        self.team = team or Alone()
+        self.team = team or Team()
         self.device = options.resolve_device()
         self.mixed = options.mixed_precision(self.device)
         self.sampler = EpochSampler(views.n_texts, options.batch_size, options.seed)

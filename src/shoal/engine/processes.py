@@ -1,56 +1,56 @@
-"""Workers as processes of this machine. They talk over the loopback interface and end with the process that leads."""
+"""Processes of this machine that work together with this one, and end with it."""
 
 from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
+import threading
+from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import IO
 
-from shoal.errors import WorkerError
+from shoal.errors import EngineError
 
 READY = b"ready\n"
 _SECONDS_TO_DIE = 5.0
 
 
 class LocalProcesses:
-    """The other workers of a team, each a process of its own.
+    """Processes that share the cores of this machine with this one, which leads them.
 
     Parameters
     ----------
     size : int
-        Number of workers, with the lead, which is this process.
-    n_threads : int
-        Threads of each.
+        Their number, this one included.
     """
 
-    def __init__(self, size: int, n_threads: int) -> None:
+    def __init__(self, size: int) -> None:
         self.size = size
-        self.n_threads = n_threads
         self._processes: list[subprocess.Popen[bytes]] = []
         self._complaints: list[IO[bytes]] = []
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
-    def start(self) -> str:
+    def start(self, work: Callable[[str, int, int], None]) -> str:
         """Start them; return where they wait for the lead."""
         self._folder = tempfile.TemporaryDirectory(prefix="shoal-workers-")  # only this user may look into it
         address = (Path(self._folder.name) / "meeting").as_uri()
-        _stay_on_loopback()
+        n_threads = int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1) // self.size
         environment = {
             **os.environ,
-            "OMP_NUM_THREADS": str(self.n_threads),
+            "OMP_NUM_THREADS": str(max(1, n_threads)),
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # where this process finds classes, so do they
             "SHOAL_QUIET": "1",
             "TOKENIZERS_PARALLELISM": "false",
         }
         for number in range(1, self.size):
             self._complaints.append(tempfile.TemporaryFile())  # noqa: SIM115 - for as long as the process runs
-            command = [sys.executable, "-m", "shoal.training.follower", address, str(number), str(self.size)]
+            order = [work.__module__, work.__name__, address, str(number), str(self.size)]
+            command = [sys.executable, "-m", "shoal.engine.processes", *order]
             self._processes.append(
                 subprocess.Popen(
                     command,
@@ -62,8 +62,13 @@ class LocalProcesses:
             )
         for process in self._processes:
             if process.stdout is None or process.stdout.readline() != READY:
-                raise WorkerError(f"{self.lost() or 'a worker did not start'}; pass fewer workers, or none.")
+                raise EngineError(f"{self.lost() or 'a worker did not start'}; pass fewer workers, or none.")
         return address
+
+    @property
+    def pids(self) -> list[int]:
+        """The numbers of those that were started."""
+        return [process.pid for process in self._processes]
 
     def lost(self) -> str:
         """Say which of them has ended, and how; an empty string if none has."""
@@ -102,8 +107,20 @@ class LocalProcesses:
         return f"failed with exit code {code}" + (f": {lines[-1]}" if lines else "")
 
 
-def _stay_on_loopback() -> None:
-    """Let the workers of one machine talk where no other machine can listen; a choice of the user's counts."""
-    names = [name for _, name in socket.if_nameindex() if name.startswith("lo")]
-    if names:
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", names[0])
+def _end_with_the_lead() -> None:
+    """Wait for the end of standard input, which comes when the lead closes it or dies; end the process at once."""
+    os.read(0, 1)  # not through sys.stdin, whose lock would be held when an error ends the interpreter
+    os._exit(0)
+
+
+def _main(module: str, name: str, address: str, number: str, size: str) -> None:
+    """Do the work of one of the processes."""
+    threading.Thread(target=_end_with_the_lead, daemon=True).start()
+    work: Callable[[str, int, int], None] = getattr(import_module(module), name)
+    sys.stdout.buffer.write(READY)
+    sys.stdout.buffer.flush()
+    work(address, int(number), int(size))
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])
