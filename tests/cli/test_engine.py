@@ -9,7 +9,7 @@ import pytest
     ("arguments", "code", "message"),
     [
         (("--engine", "spark"), 4, "engine 'spark' is unknown; pass one of local, ray."),
-        (("--workers", 2), 4, "workers=2 but the local engine's workers only train, and Shoal trains no encoder"),
+        (("--workers", 2), 4, "workers=2 but the local engine's workers only train"),
         (("--engine", "ray", "--workers", 0), 2, "--workers"),
         (("--engine", "ray"), 8, "RAY_ADDRESS=127.0.0.1:9 cannot be reached"),
     ],

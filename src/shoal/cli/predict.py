@@ -72,7 +72,7 @@ def predict(
 
     require_target(out, overwrite)
     started = time.perf_counter()
-    with use_engine(engine, workers):
+    with use_engine(engine, workers, trains=False):
         model = load(run)
         table = open_source(file, encoding=encoding, format=format, sheet=sheet, query=query)
         head = table.head(BLOCK_ROWS)

@@ -65,7 +65,7 @@ def map_shared(function: Callable[[Block], Result], blocks: Iterable[Block], n_i
 
 
 @contextmanager
-def use_engine(name: str = LOCAL, workers: int | None = None) -> Iterator[Engine]:
+def use_engine(name: str = LOCAL, workers: int | None = None, *, trains: bool = True) -> Iterator[Engine]:
     """Compute inside the block with this engine.
 
     Parameters
@@ -76,6 +76,8 @@ def use_engine(name: str = LOCAL, workers: int | None = None) -> Iterator[Engine
     workers : int, optional
         Processes of Ray, of one thread each; by default as many as the cluster has cores. Of the local engine: how
         many processes of this machine train together, for a method that fine-tunes an encoder; by default one.
+    trains : bool, default=True
+        Whether anything may be trained in the block; if not, local workers are refused.
 
     Raises
     ------
@@ -98,6 +100,10 @@ def use_engine(name: str = LOCAL, workers: int | None = None) -> Iterator[Engine
         )
     if workers is not None and workers < 1:
         raise ParameterError(f"workers={workers} but it needs at least 1; omit it, or pass workers >= 1.")
+    if workers is not None and name == LOCAL and not trains:
+        raise ParameterError(
+            f"workers={workers} but the local engine's workers only train; omit it, or pass engine 'ray'."
+        )
     engine: Engine
     if name == LOCAL:
         engine = LocalEngine(workers or 1)
