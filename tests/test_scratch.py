@@ -9,7 +9,7 @@ import pytest
 from shoal import Shoal
 from shoal import scratch as module
 from shoal.demo_texts import standard_library_texts
-from shoal.scratch import in_blocks, release, scratch
+from shoal.scratch import gathered, in_blocks, release, scratch
 
 
 @pytest.fixture
@@ -52,6 +52,13 @@ def test_without_room_on_disk_the_array_is_in_memory(on_disk, monkeypatch):
     array = scratch((1000, 3))
     assert not isinstance(array, np.memmap)
     assert array.shape == (1000, 3)
+
+
+def test_rows_are_gathered_from_disk(on_disk):
+    array = scratch((300, 2))
+    array[:] = np.arange(600).reshape(300, 2)
+    rows = np.random.RandomState(0).permutation(300)[:200]
+    assert (gathered(array, rows) == np.arange(600).reshape(300, 2)[rows]).all()
 
 
 def test_blocks_cover_every_row_once(on_disk):

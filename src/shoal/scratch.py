@@ -94,3 +94,22 @@ def in_blocks(*arrays: NDArray[Any]) -> Iterator[slice]:
         yield slice(begin, min(begin + ROWS_AT_A_TIME, n_rows))
         for array in arrays:
             release(array)
+
+
+def gathered(array: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
+    """Return a copy of some rows; of an array on disk, all of which they may be spread over, in blocks.
+
+    Examples
+    --------
+    >>> gathered(np.arange(10) ** 2, np.array([3, 2]))
+    array([9, 4])
+    """
+    if getattr(array, "_mmap", None) is None:
+        copied: NDArray[Any] = array[rows]
+        return copied
+    copy = np.empty((len(rows), *array.shape[1:]), dtype=array.dtype)
+    for begin in range(0, len(rows), ROWS_AT_A_TIME):
+        block = slice(begin, begin + ROWS_AT_A_TIME)
+        copy[block] = array[rows[block]]
+        release(array)
+    return copy

@@ -15,7 +15,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from shoal.errors import ParameterError
-from shoal.scratch import release
+from shoal.scratch import gathered
 from shoal.vectors import Vectors, cluster_means, squared_distances
 
 Labels = NDArray[np.int64]
@@ -191,8 +191,7 @@ def _part(vectors: Vectors, rows: Labels, cluster: int, number: int) -> _Part:
     """Return a part, with the cut that it would take."""
     if len(rows) < 2 * LEAST_PART:
         return _Part(0.0, number, cluster, rows)
-    points = vectors[rows]
-    release(vectors)
+    points = gathered(vectors, rows)
     sample = points[:: max(1, len(points) // CUT_ROWS)]
     with warnings.catch_warnings():  # equal rows cannot be cut: all are then in the first half
         warnings.simplefilter("ignore", ConvergenceWarning)

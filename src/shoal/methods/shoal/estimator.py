@@ -40,7 +40,7 @@ from shoal.methods.shoal.partition import Partition, find_partition
 from shoal.metrics import ari
 from shoal.parameters import FLAG, declared, one_of, parameter, whole
 from shoal.progress import progress
-from shoal.scratch import in_blocks, scratch
+from shoal.scratch import gathered, in_blocks, scratch
 from shoal.training.options import TRAINING
 from shoal.vectors import Vectors, cluster_means, unit_rows
 
@@ -152,13 +152,15 @@ class Shoal(TextClusterer):
         self.representation_, encoded = fit_representation(self, context, self._representation_options())
         started = time.perf_counter()
         drawn = corpus.draw(self.partition_rows, context.rng)
-        self.mean_ = center_of(encoded[drawn.first])
+        looked_at = gathered(encoded, drawn.first)
+        self.mean_ = center_of(looked_at)
         self.words_: WordStatistics | None = None
         # Two languages share no words: by words, texts would be grouped by language.
         if self.words and rows.texts is not None and not self.reading_.free:
             read = rows if drawn is corpus else rows.take(drawn.first)
             self.words_ = WordStatistics(n_components=self.word_dimensions).fit(cast(list[str], read.texts))
-        features = self._features(rows.take(drawn.first), encoded[drawn.first])
+        features = self._features(rows.take(drawn.first), looked_at)
+        del looked_at
         found = self._partition(features, context.rng)
         context.log("cluster", started, reason=found.reason, n_texts=len(drawn.first))
         start, training, before = found.start, None, found.labels
@@ -176,7 +178,7 @@ class Shoal(TextClusterer):
             for block in in_blocks(embedded):
                 context.start_labels[block] = (self._meaning(embedded[block]) @ nearest.T).argmax(axis=1)
             more = corpus.draw(TEACHERS * len(labels), context.rng).first
-            self.clusterer_ = self._taught_by_more(rows.take(more), embedded[more])
+            self.clusterer_ = self._taught_by_more(rows.take(more), gathered(embedded, more))
         self.outcome_ = outcome_of(training, found.as_dict())
         if ROUNDS[self.effort] and training is None:
             self.outcome_["reason"] = f"effort={self.effort!r} trained nothing: {UNTAUGHT}"
