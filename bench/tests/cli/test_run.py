@@ -122,13 +122,13 @@ def test_without_any_data_all_is_the_speed_suite(bench):
     assert {measure["texts"] for measure in answer.json["measures"]} == {"short docstrings", "long docstrings"}
     assert "Left out" in answer.err
     shown = bench("--dry-run", suite="all").out
-    assert "13 measures to take" in shown
+    assert "15 measures to take" in shown
     assert "cells to run" not in shown
 
 
 def test_the_plan_of_the_speed_suite(bench):
     answer = bench("--dry-run", "--json", suite="speed")
-    assert (answer.json["cells"], len(answer.json["measures"])) == ([], 13)
+    assert (answer.json["cells"], len(answer.json["measures"])) == ([], 15)
 
 
 @pytest.mark.parametrize(

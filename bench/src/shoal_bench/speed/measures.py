@@ -82,7 +82,7 @@ def _take_encode(request: SpeedRequest, texts: Sequence[str]) -> Facts:
 def _take_train_step(request: SpeedRequest, texts: Sequence[str]) -> Facts:
     """Train beside the plain loop; frozen layers are computed before the clock starts."""
     batch_size, steps = request.batch_size or len(texts), request.steps or 1
-    layers = 2 if request.measure == "train-step-last-two" else None
+    layers = 2 if request.measure.endswith("last-two") else None
     ours = TrainerLoop(texts, batch_size, request.backbone, layers)
     plain = PlainLoop(texts, batch_size, request.backbone)
     ours.seconds(1)
@@ -90,6 +90,19 @@ def _take_train_step(request: SpeedRequest, texts: Sequence[str]) -> Facts:
     facts = in_turns(partial(ours.seconds, steps), partial(plain.seconds, steps), request.repeats)
     reference = "plain loop, everything padded and trained"
     return {**facts, "reference": reference, "padding": ours.padding, "reference_padding": plain.padding}
+
+
+def _take_processes_train_step(request: SpeedRequest, texts: Sequence[str]) -> Facts:
+    """Train by several processes of one thread beside one process of several; starting them is not timed."""
+    batch_size, steps = request.batch_size or len(texts), request.steps or 1
+    layers = 2 if request.measure.endswith("last-two") else None
+    several, one = (
+        TrainerLoop(texts, batch_size, request.backbone, layers, processes) for processes in (request.threads, 1)
+    )
+    several.seconds(1)
+    one.seconds(1)
+    facts = in_turns(partial(several.seconds, steps), partial(one.seconds, steps), request.repeats)
+    return {**facts, "reference": f"one process of {request.threads} threads", "padding": several.padding}
 
 
 def _fit(request: SpeedRequest, texts: Sequence[str]) -> Callable[[], Any]:
@@ -210,6 +223,7 @@ WORKS = {"fit": _fit, "predict": _predict}
 TAKERS: dict[str, Callable[[SpeedRequest, Sequence[str]], Facts]] = {
     **dict.fromkeys(("encode-titles", "encode-sentences", "encode-titles-int8"), _take_encode),
     **dict.fromkeys(("train-step", "train-step-last-two"), _take_train_step),
+    **dict.fromkeys(("processes-train-step", "processes-train-step-last-two"), _take_processes_train_step),
     **dict.fromkeys(("fit", "predict"), _take_ratio),
     **dict.fromkeys(("growth-fit", "growth-predict"), _take_growth),
     "growth-cluster": _take_growth_cluster,

@@ -11,9 +11,10 @@ from torch import Tensor, nn
 
 from shoal.encoder.last_layers import LastLayersEncoder
 from shoal.encoder.transformer import TransformerEncoder
+from shoal.engine.local import LocalEngine
 from shoal.functional import cluster_kl, mean_pool, nt_xent, student_t, target_distribution
 from shoal.methods.objectives.sccl import SCCLObjective
-from shoal.training import CorpusViews, Stage, Trainer, TrainingOptions, seeded
+from shoal.training import CorpusViews, Stage, Trainer, TrainingOptions, seeded, team_of
 
 MAX_LENGTH, MOST_CLUSTERS = 32, 20
 LEARNING_RATE, HEAD_LEARNING_RATE = 5e-6, 5e-4
@@ -90,11 +91,19 @@ class TrainerLoop:
     trainable_layers : int, optional
         Train only so many of the last layers, on the states of the others, which are computed here, once; by
         default everything is trained.
+    processes : int, default=1
+        How many processes train together.
     """
 
     def __init__(
-        self, titles: Sequence[str], batch_size: int, backbone: str, trainable_layers: int | None = None
+        self,
+        titles: Sequence[str],
+        batch_size: int,
+        backbone: str,
+        trainable_layers: int | None = None,
+        processes: int = 1,
     ) -> None:
+        self.engine = LocalEngine(processes)
         whole = _load(backbone)
         self.views = CorpusViews.repeated(whole.tokenise(titles), 3)
         self.batch_size = batch_size
@@ -115,8 +124,11 @@ class TrainerLoop:
             learning_rate=LEARNING_RATE,
             head_learning_rate=HEAD_LEARNING_RATE,
         )
-        trainer = Trainer(self.views, options, n_clusters=len(self.objective.centers))
-        history = trainer.run([Stage("bench", self.objective)]).history
+        stages = [Stage("bench", self.objective)]
+        with team_of(self.engine.crew(), self.views, options, stages) as team:
+            history = (
+                Trainer(self.views, options, n_clusters=len(self.objective.centers), team=team).run(stages).history
+            )
         steps = [record for record in history if record["event"] == "step"]
         self.padding = float(np.mean([step["padding"] for step in steps]))
         return float(sum(step["seconds"] for step in steps))

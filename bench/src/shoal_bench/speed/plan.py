@@ -21,6 +21,8 @@ RATIOS = {
     "encode-titles-int8": "encode short texts in 8-bit integers, beside SentenceTransformer in float32",
     "train-step": "a training step, everything trainable, beside a plain loop",
     "train-step-last-two": "a training step of the last two layers, the rest cached, beside a plain loop",
+    "processes-train-step": "a training step by one process per thread, beside one process with all threads",
+    "processes-train-step-last-two": "the same of the last two layers, the rest cached",
     "fit": "fit, from texts to named clusters, beside encoding alone",
     "predict": "predict from a saved model, beside encoding alone",
 }
@@ -142,7 +144,7 @@ def planned(
     kinds = {
         **dict.fromkeys(RATIOS, titles),
         "encode-sentences": replace(titles, texts=source_of("sentences")),
-        **dict.fromkeys(("train-step", "train-step-last-two"), trained),
+        **{measure: trained for measure in RATIOS if "train-step" in measure},
         **dict.fromkeys(("fit", "predict"), fitted),
     }
     requests = [replace(request, measure=measure) for measure, request in kinds.items()]
