@@ -71,6 +71,7 @@ def test_what_all_rows_come_to():
     "other",
     [
         {"status": "failed"},
+        {"kind": "speed", "cell": None},
         {"cell": {**RECORDS[0]["cell"], "n_texts": 2000}},
         {"cell": {**RECORDS[0]["cell"], "params": {"n_clusters": "auto", "words": False}}},
         {"cell": {**RECORDS[0]["cell"], "train_share": 0.8}},

@@ -32,7 +32,7 @@ NEAR = 1.5
 def kind_of(record: Record) -> str | None:
     """Return which of the compared fits a record is; None if it is another, or of a sample."""
     cell = record.get("cell") or {}
-    if record["status"] != OK or cell.get("n_texts") is not None or cell.get("train_share"):
+    if not cell or record["status"] != OK or cell["n_texts"] is not None or cell.get("train_share"):
         return None
     if cell["peer"] == "bertopic":
         found = record.get("settings") or {}
