@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from shoal.training.options import TrainingOptions
     from shoal.training.partition import best_kmeans, first_kmeans, kmeans_from
     from shoal.training.randomness import seeded
+    from shoal.training.result import TrainingResult
     from shoal.training.sampler import EpochSampler
     from shoal.training.stage import Stage
     from shoal.training.team import Team, team_of
-    from shoal.training.trainer import Trainer, TrainingResult
+    from shoal.training.trainer import Trainer
 
 __all__ = [
     "LEFT",
@@ -58,7 +59,7 @@ def __getattr__(name: str) -> Any:
     """Import a name on first use: what only reads the options of the trainer does not wait for torch."""
     if name not in __all__:
         raise AttributeError(f"module 'shoal.training' has no attribute {name!r}")
-    for module in (*_MODULES, "stage", "team", "trainer"):
+    for module in (*_MODULES, "result", "stage", "team", "trainer"):
         found = import_module(f"shoal.training.{module}").__dict__
         if name in found:
             globals()[name] = found[name]

@@ -8,6 +8,7 @@ topic models are therefore those of one process, and so is the result, up to the
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
@@ -19,10 +20,14 @@ import torch
 from torch import Tensor, distributed, nn
 
 from shoal.encoder.shared_work import Share, shared
+from shoal.encoder.tokens import TOKENS_PER_GROUP
 from shoal.engine.local import Crew
 from shoal.errors import EngineError, ParameterError
+from shoal.progress import announce
+from shoal.training.batch import CorpusViews, VectorCorpus
 from shoal.training.options import TrainingOptions
 from shoal.training.randomness import seeded
+from shoal.training.stage import Stage
 
 # How long a worker waits for the others. The death of one is noticed at once, because its connections break; this is
 # for the lead's own work meanwhile, such as k-means on very many texts.
@@ -113,8 +118,10 @@ class Team:
 
 
 @contextmanager
-def team_of(crew: Crew, corpus: Any, options: TrainingOptions, stages: Sequence[Any]) -> Iterator[Team]:
-    """Start the workers of a run and end them after it.
+def team_of(
+    crew: Crew, corpus: CorpusViews | VectorCorpus, options: TrainingOptions, stages: Sequence[Stage]
+) -> Iterator[Team]:
+    """Start the workers of a run and end them after it; small networks on vectors are trained by this process alone.
 
     Parameters
     ----------
@@ -123,10 +130,11 @@ def team_of(crew: Crew, corpus: Any, options: TrainingOptions, stages: Sequence[
     corpus, options, stages
         What the trainer of every worker needs.
     """
-    if crew.size == 1:
+    if crew.size == 1 or isinstance(corpus, VectorCorpus):
         yield Team()
         return
     _check(crew.size, options)
+    _tell_of_idle(crew.size, corpus, options, stages)
     n_threads = torch.get_num_threads()
     team = Team(Share(0, of=crew.size), crew.lost)
     try:
@@ -179,6 +187,18 @@ def _check(size: int, options: TrainingOptions) -> None:
     if distributed.is_initialized():
         raise ParameterError(
             f"workers={size} but torch.distributed is in use already; omit workers, or end its process group first."
+        )
+
+
+def _tell_of_idle(size: int, corpus: CorpusViews, options: TrainingOptions, stages: Sequence[Stage]) -> None:
+    """Say how many workers will have nothing to do, if a batch has fewer groups than there are workers."""
+    n_views = max(len(stage.objective.views or corpus.starts) for stage in stages)
+    sequences = n_views * min(options.batch_size, corpus.n_texts)
+    n_groups = math.ceil(sequences * corpus.tokens.lengths.mean() / TOKENS_PER_GROUP)
+    if n_groups < size:
+        announce(
+            f"batch_size={options.batch_size} makes about {n_groups} groups of {TOKENS_PER_GROUP} tokens: "
+            f"{size - n_groups} of {size} workers will wait in every step. Pass fewer workers or a larger batch_size."
         )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from shoal.training.checkpoint import Checkpoints
 from shoal.training.guard import Guard, learnt_state
 from shoal.training.options import TrainingOptions
 from shoal.training.randomness import random_states, restore_random_states, seeded
+from shoal.training.result import Learnt, TrainingResult
 from shoal.training.run_state import RunState
 from shoal.training.sampler import EpochSampler
 from shoal.training.stage import Stage
@@ -31,39 +31,6 @@ from shoal.vectors import Vectors
 TEXTS_PER_BLOCK = 4096
 # A loss may overflow once; this many unusable steps in a row mean that the run is lost.
 BROKEN_STEPS = 3
-
-
-@dataclass(frozen=True)
-class TrainingResult:
-    """The result of a run, besides the weights.
-
-    Attributes
-    ----------
-    history : list of dict
-        One record per step and per evaluation.
-    outcome : dict
-        Signs at ``start`` and ``end``, ``rolled_back``, ``reason``, and the same for each of the ``stages``.
-    start_labels : ndarray of int64, shape (n,)
-        Labels before the first step.
-    undone_labels : ndarray of int64, shape (n,), or None
-        Labels of the last end of a stage that was undone; None if none was.
-    """
-
-    history: list[Record]
-    outcome: dict[str, Any]
-    start_labels: NDArray[np.int64]
-    undone_labels: NDArray[np.int64] | None = None
-
-
-@dataclass(frozen=True)
-class Learnt:
-    """The result of one step: the terms of the loss, whether the gradient could be used, and how much was read."""
-
-    terms: dict[str, float]
-    usable: bool
-    texts: int
-    tokens: int
-    computed: int
 
 
 class Trainer:
