@@ -71,15 +71,17 @@ def test_an_encoder_that_does_not_give_one_row_a_text_is_refused(given):
         CachedEncoder(encoder).encode(TEXTS)
 
 
-@pytest.mark.parametrize("kind", ["transformer", "bow", "tfidf", "sif", "wordllama"])
+@pytest.mark.parametrize("kind", ["transformer", "meaning+words", "bow", "tfidf", "sif", "wordllama"])
 def test_every_kind_is_made_saved_and_loaded(kind, options, tmp_path):
     made = make_representation(kind, options).fit(TEXTS)
     vectors = made.encode(TEXTS)
     assert vectors.shape[0] == len(TEXTS)
     assert vectors.dtype == np.float32
     assert made.truncated == 0
-    made.save(tmp_path / "saved" if kind == "transformer" else tmp_path)
-    loaded = load_representation(kind, tmp_path / "saved" if kind == "transformer" else tmp_path, options)
+    made.save(tmp_path / "saved" if kind in ("transformer", "meaning+words") else tmp_path)
+    loaded = load_representation(
+        kind, tmp_path / "saved" if kind in ("transformer", "meaning+words") else tmp_path, options
+    )
     options["cache"] = False
     np.testing.assert_allclose(loaded.encode(TEXTS), vectors, atol=1e-6)
     np.testing.assert_allclose(np.concatenate([loaded.encode([text]) for text in TEXTS]), vectors, atol=1e-5)
@@ -97,9 +99,9 @@ def test_own_encoders_plug_in_and_strangers_are_named(options):
     encoder = Lengths()
     assert make_representation(encoder, options).encoder is encoder
     for stranger in ("word2vec", "", 3, None, object()):
-        with pytest.raises(ParameterError, match=r"representation=.* is unknown; pass one of transformer, bow"):
+        with pytest.raises(ParameterError, match=r"representation=.* is unknown; pass one of transformer, meaning"):
             make_representation(stranger, options)
-    assert set(REPRESENTATIONS) == {"transformer", "bow", "tfidf", "sif", "wordllama", "use", "e5"}
+    assert set(REPRESENTATIONS) == {"transformer", "meaning+words", "bow", "tfidf", "sif", "wordllama", "use", "e5"}
 
 
 def test_a_large_corpus_is_cached_in_shards_and_continues_after_an_interruption(monkeypatch, tmp_path):

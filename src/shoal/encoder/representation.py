@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shoal.encoder.backbone import source_of
 from shoal.encoder.language_free import LanguageFree
 from shoal.encoder.light_bert import LightBert
+from shoal.encoder.meaning_and_words import MeaningAndWords
 from shoal.encoder.packaged import BACKBONES, PACKAGED, TextEncoder
 from shoal.encoder.shards import encode_shards
 from shoal.encoder.sif import SIF
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 # Vectors of large corpora are cached in shards of so many texts, each the work of a minute or less.
 SHARD_TEXTS = 25_000
-REPRESENTATIONS = ("transformer", "bow", "tfidf", "sif", *PACKAGED)
+TRANSFORMER, MEANING_AND_WORDS = "transformer", "meaning+words"
+REPRESENTATIONS = (TRANSFORMER, MEANING_AND_WORDS, "bow", "tfidf", "sif", *PACKAGED)
 # So few texts are encoded in NumPy before torch would be imported.
 FEW = 16
 
@@ -193,6 +195,10 @@ def make_representation(kind: Any, options: Mapping[str, Any]) -> Representation
         encoder = CachedEncoder(_sentence_encoder(kind, options), options["cache"])
         languages = options.get("languages")
         return encoder if languages is None or not languages.mixed else LanguageFree(encoder, languages)
+    if kind == MEANING_AND_WORDS:
+        meaning = make_representation(TRANSFORMER, options)
+        # Two languages share no words: by words, texts would be grouped by language.
+        return meaning if isinstance(meaning, LanguageFree) else MeaningAndWords(cast(CachedEncoder, meaning))
     if kind in ("bow", "tfidf"):
         return WordCounts(tfidf=kind == "tfidf", max_features=options["max_features"], stop_words=options["stop_words"])
     if kind == "sif":
@@ -253,6 +259,10 @@ def load_representation(kind: str, folder: Path, options: Mapping[str, Any]) -> 
             else SavedTransformer(folder, {**options, "languages": None})
         )
         return LanguageFree.load(folder, cast(CachedEncoder, bare)) if LanguageFree.is_saved(folder) else bare
+    if kind == MEANING_AND_WORDS:
+        meaning = load_representation(TRANSFORMER, folder, options)
+        saved = MeaningAndWords.is_saved(folder)
+        return MeaningAndWords.load(folder, cast(CachedEncoder, meaning)) if saved else meaning
     if kind in ("bow", "tfidf"):
         return WordCounts.load(folder)
     if kind == "sif":

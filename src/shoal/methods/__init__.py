@@ -143,11 +143,14 @@ METHODS: dict[str, Method] = {
     ),
     "hac-sd": Method(
         _TWO_STAGE,
-        {"clusterer": "hac-sd", "linkage": "ward"},
+        {"clusterer": "hac-sd", "linkage": "average", "representation": "meaning+words"},
         {
             "summary": "agglomerative clustering of the N²/K cosines that stand out",
             "source": "HAC-SD (Rakib et al. 2020); SCCL, DECCRL (baseline)",
-            "presets": {"glove": {"representation": "sif", "word_vectors": "glove"}},
+            "presets": {
+                "glove": {"representation": "sif", "word_vectors": "glove"},
+                "ward": {"linkage": "ward", "representation": "transformer"},
+            },
         },
     ),
     "two-stage": Method(_TWO_STAGE),

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state, valida
 from shoal.clusterers import Centroids, Clusterer, Reducer
 from shoal.clustering import NO_CLUSTER, Cluster, Clustering, Topic
 from shoal.corpus import Corpus
+from shoal.encoder.representation import MEANING_AND_WORDS, TRANSFORMER
 from shoal.engine import Engine, current_engine
 from shoal.errors import DataError, ParameterError, RunFolderError
 from shoal.methods import shared_parameters as shared
@@ -400,7 +401,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     def _plan_reading(self, rows: Rows, wanted: Wanted) -> Reading:
         """Find the languages of the texts, and the encoder that reads them."""
         params = self.get_params(deep=False)
-        encodes = "backbone" in params and params.get("representation", "transformer") == "transformer"
+        encodes = "backbone" in params and params.get("representation", TRANSFORMER) in (TRANSFORMER, MEANING_AND_WORDS)
         return plan_reading(rows, params, encodes=encodes or wanted.exact is None, trains=self._trains_encoder())
 
     def _trains_encoder(self) -> bool:

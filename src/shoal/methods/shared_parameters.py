@@ -55,9 +55,9 @@ N_INIT = parameter(10, "Number of k-means starts; the best is kept.", whole())
 # Texts to vectors
 REPRESENTATION = parameter(
     "transformer",
-    "How texts become vectors: 'transformer' (the backbone), 'bow', 'tfidf', 'sif' (weighted word "
-    "vectors), 'wordllama' (static), 'use', 'e5' (multilingual), or an object with encode(texts) and "
-    "fingerprint.",
+    "How texts become vectors: 'transformer' (the backbone), 'meaning+words' (the same beside word statistics of the "
+    "corpus), 'bow', 'tfidf', 'sif' (weighted word vectors), 'wordllama' (static), 'use', 'e5' (multilingual), or an "
+    "object with encode(texts) and fingerprint.",
     Limit(
         _is_representation,
         f"is unknown; pass one of {', '.join(REPRESENTATIONS)}, or an object with encode(texts) and fingerprint.",
