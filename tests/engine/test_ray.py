@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from cli_tickets import FAST, made_table
+from cli_tickets import FAST, in_python, made_table
 from command_line import caller
 from ray_work import DyingEncoder, end, pid_and_double, refuse, slow_if_even
 from shoal import Shoal, TwoStage, load
@@ -139,18 +139,22 @@ def test_a_table_is_sorted_as_in_this_process_also_with_a_worker_killed(on_clust
     assert victim not in on_cluster.pids()
 
 
-def test_the_command_line_sorts_on_a_cluster(cluster, shoal, tmp_path):
-    run = tmp_path / "run"
+def test_another_process_sorts_on_the_cluster_that_the_address_names(cluster, shoal, tmp_path, monkeypatch):
+    import ray
+
+    run, new = tmp_path / "run", tmp_path / "new.parquet"
     made_table().write_csv(tmp_path / "tickets.csv")
     fitted = shoal("fit", tmp_path / "tickets.csv", *FAST, "--text", "body", "--clusters", 4, "--out", run)
     assert fitted.code == 0, fitted.err
-    made_table(90).write_parquet(tmp_path / "new.parquet")
-    for engine in (("--engine", "ray", "--workers", 2), ()):
-        answer = shoal("predict", run, tmp_path / "new.parquet", "--out", tmp_path / f"by{len(engine)}.csv", *engine)
-        assert answer.code == 0, answer.err
-        assert answer.err.count("\n") == 1
-    assert (tmp_path / "by4.csv").read_bytes() == (tmp_path / "by0.csv").read_bytes()
-    answer = shoal("predict", run, tmp_path / "new.parquet", "--engine", "ray", "--workers", 64)
+    made_table(90).write_parquet(new)
+    assert shoal("predict", run, new, "--out", tmp_path / "here.csv").code == 0
+    monkeypatch.setenv("RAY_ADDRESS", ray.get_runtime_context().gcs_address)
+    arguments = ["shoal", "predict", str(run), str(new), "--engine", "ray", "--workers", "2"]
+    answer = in_python(f"import sys; sys.argv = {arguments}\nfrom shoal.cli import main; main()")
+    assert answer.stderr == ""
+    assert answer.stdout == (tmp_path / "here.csv").read_text()
+    assert list(cluster.map_blocks(slow_if_even, [1])) == [1]  # it is still there
+    answer = shoal("predict", run, new, "--engine", "ray", "--workers", 64)
     assert (answer.code, answer.out) == (4, "")
     assert "workers=64 but the cluster has 6 cores; pass at most 6." in answer.err
 
