@@ -18,6 +18,8 @@ from shoal.cache import cache_folder
 IN_MEMORY_BYTES = 256 * 1024**2
 # So many rows are worked on at a time.
 ROWS_AT_A_TIME = 20_000
+# Rows that are spread over a file: with each, the system maps the pages around it, 64 KB on Linux.
+SPREAD_ROWS = 2_000
 
 
 def scratch(shape: tuple[int, ...], dtype: DTypeLike = np.float32) -> NDArray[Any]:
@@ -108,8 +110,8 @@ def gathered(array: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
         copied: NDArray[Any] = array[rows]
         return copied
     copy = np.empty((len(rows), *array.shape[1:]), dtype=array.dtype)
-    for begin in range(0, len(rows), ROWS_AT_A_TIME):
-        block = slice(begin, begin + ROWS_AT_A_TIME)
+    for begin in range(0, len(rows), SPREAD_ROWS):
+        block = slice(begin, begin + SPREAD_ROWS)
         copy[block] = array[rows[block]]
         release(array)
     return copy

@@ -24,10 +24,10 @@ GROWTH = 1.1
 # Clusters, where their number is not known yet: many, so that the plan is not too small.
 UNKNOWN_CLUSTERS = 100
 # Measured: the libraries with the built-in encoder at work; a text that is read; a row in which clusters are looked
-# for (its features, twice; its neighbours; the candidates' assignments), and per cluster.
+# for (its neighbours and the candidates' assignments; later the features, twice, of four rows for each of these).
 LIBRARIES_BYTES = 900 * MB
 TEXT_BYTES = 700
-ROW_BYTES, ROW_CLUSTER_BYTES = 14_000, 60
+ROW_BYTES, ROW_CLUSTER_BYTES = 20_000, 60
 # Fewer rows than this to look for clusters in would be another method.
 LEAST_ROWS = 5_000
 _UNITS = {"k": 1024, "m": MB, "g": 1024 * MB, "t": MB * MB}
