@@ -32,8 +32,9 @@ QUIET = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",
 }
-# Under its name, from systems whose firewalls ask: with it, all of a local cluster listens on the loopback interface.
-LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+# Of a cluster of this machine alone. The first is named after systems whose firewalls ask: with it, all processes
+# listen on the loopback interface. Without the second, workers would let all other programs go first.
+HERE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_worker_niceness": "0"}
 ADDRESS = "RAY_ADDRESS"
 
 
@@ -93,7 +94,7 @@ class RayEngine:
         there = address not in ("", "local")
         if there:
             _require_listening(address)
-        for name, value in {**QUIET, **({} if there else LOOPBACK)}.items():
+        for name, value in {**QUIET, **({} if there else HERE)}.items():
             os.environ.setdefault(name, value)
         import ray
 
