@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from shoal.corpus import Corpus
 from shoal.corpus.sources.blocks import BlockedTable, TableBlock
+from shoal.encoder.representation import SHARD_TEXTS
 from shoal.engine import block_size, map_shared
 from shoal.errors import DataError
 from shoal.methods.base import TextClusterer
 from shoal.progress import progress
 
-# Rows that are sorted at a time.
-BLOCK_ROWS = 20_000
+# Rows that are sorted at a time: a shard of the cache, so that the vectors of the fitted texts are found there again.
+BLOCK_ROWS = SHARD_TEXTS
 
 
 @dataclass(frozen=True)
