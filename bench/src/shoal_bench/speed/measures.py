@@ -97,10 +97,9 @@ def _take_processes_train_step(request: SpeedRequest, texts: Sequence[str]) -> F
     batch_size, steps = request.batch_size or len(texts), request.steps or 1
     layers = 2 if request.measure.endswith("last-two") else None
     several, one = (
-        TrainerLoop(texts, batch_size, request.backbone, layers, processes) for processes in (request.threads, 1)
+        TrainerLoop(texts, batch_size, request.backbone, layers, processes, warm_up=2)
+        for processes in (request.threads, 1)
     )
-    several.seconds(1)
-    one.seconds(1)
     facts = in_turns(partial(several.seconds, steps), partial(one.seconds, steps), request.repeats)
     return {**facts, "reference": f"one process of {request.threads} threads", "padding": several.padding}
 

@@ -93,6 +93,8 @@ class TrainerLoop:
         default everything is trained.
     processes : int, default=1
         How many processes train together.
+    warm_up : int, default=0
+        Steps before those that are timed: new processes are slow at first.
     """
 
     def __init__(
@@ -102,7 +104,9 @@ class TrainerLoop:
         backbone: str,
         trainable_layers: int | None = None,
         processes: int = 1,
+        warm_up: int = 0,
     ) -> None:
+        self.warm_up = warm_up
         self.engine = LocalEngine(processes)
         whole = _load(backbone)
         self.views = CorpusViews.repeated(whole.tokenise(titles), 3)
@@ -117,8 +121,8 @@ class TrainerLoop:
         """Take some steps and return how long they took."""
         options = TrainingOptions(
             batch_size=self.batch_size,
-            epochs=n_steps,
-            max_steps=n_steps,
+            epochs=n_steps + self.warm_up,
+            max_steps=n_steps + self.warm_up,
             evaluate_every=10**6,
             device="cpu",
             learning_rate=LEARNING_RATE,
@@ -129,7 +133,7 @@ class TrainerLoop:
             history = (
                 Trainer(self.views, options, n_clusters=len(self.objective.centers), team=team).run(stages).history
             )
-        steps = [record for record in history if record["event"] == "step"]
+        steps = [record for record in history if record["event"] == "step"][self.warm_up :]
         self.padding = float(np.mean([step["padding"] for step in steps]))
         return float(sum(step["seconds"] for step in steps))
 
