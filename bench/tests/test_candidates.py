@@ -45,7 +45,7 @@ def test_each_constant_decides():
     assert weighed.answer(Rules(free_gain=0.01)) == f"{SIZES_FREE}{COTRAINED}"
     assert weighed.answer(Rules(least_agreement=0.75)) == SAFE
     assert weighed.answer(Rules(unequal_gain=0.2)) == f"{UNEQUAL}{COTRAINED}"
-    assert weighed.answer(Rules(safe_gain=0.0)) == f"{UNEQUAL}{COTRAINED}"
+    assert weighed.answer(Rules(safe_gain=0.0)) == SAFE
 
 
 def test_constants_are_chosen_without_the_set_they_are_judged_on():

@@ -85,13 +85,16 @@ class Weighed:
         if EQUAL not in explained:
             return SAFE
         linked = f"{UNEQUAL}{COTRAINED}"
-        unequal = linked if linked in explained else SAFE
         if explains_more(explained[SAFE], explained[EQUAL], rules.unequal_gain):
-            return unequal
+            return linked if linked in explained else SAFE
         if self.agreement < rules.least_agreement:
             return SAFE
-        if explains_more(explained[SAFE], max(explained[SIZES_FREE], explained[BALANCED]), rules.safe_gain):
-            return unequal
+        best = max(explained[SIZES_FREE], explained[BALANCED])
+        fits = linked in explained and explains_more(explained[UNEQUAL], explained[SAFE], rules.unequal_gain)
+        if fits and explains_more(explained[SAFE], best, rules.free_gain):
+            return linked
+        if explains_more(explained[SAFE], best, rules.safe_gain):
+            return SAFE
         freed = explains_more(explained[SIZES_FREE], explained[BALANCED], rules.free_gain)
         return f"{SIZES_FREE if freed else BALANCED}{COTRAINED}"
 

@@ -85,6 +85,14 @@ def test_linkage_that_explains_less_than_kmeans_is_not_taken(two, monkeypatch):
     assert "several answers" not in found.reason
 
 
+def test_without_the_sign_of_unequal_sizes_linkage_must_explain_far_more(two):
+    features, labels = two([60, 60, 60], dimension=20, noise=0.15)
+    found = find_partition(features, 3, np.random.RandomState(0), rules=Rules(free_gain=-np.inf))
+    assert UNEQUAL in weighed(found)  # it was looked at
+    assert found.branch == BALANCED
+    assert accuracy(labels, found.labels) > 0.97
+
+
 def test_where_the_starts_disagree_the_safe_candidate_is_taken_and_it_is_said():
     found = find(noise(200), 8)
     assert found.branch == SAFE

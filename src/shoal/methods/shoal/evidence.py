@@ -24,12 +24,14 @@ class Rules:
     unequal_gain : float
         Clusters of equal size are the starting assumption: k-means by itself splits large clusters and joins small
         ones. It is given up where k-means leaves this share less of the neighbours unexplained: sizes then differ by
-        far.
+        far, and clusters by linkage that explain more are the answer. Without that sign they must leave this share
+        less unexplained than k-means.
     free_gain : float
-        Below that, sizes are set free if it leaves this share less unexplained, and else stay nearly equal.
+        Below that, sizes are set free if it leaves this share less unexplained, and else stay nearly equal. Where the
+        safe candidate is ahead of them by as much, clusters by linkage are looked at too.
     safe_gain : float
-        The safe candidate, or clusters by linkage if they explain more, is the answer where it leaves this share less
-        unexplained than the balanced one: equal sizes were then a bad start.
+        The safe candidate is the answer where it leaves this share less unexplained than the balanced one: equal sizes
+        were then a bad start.
     least_agreement : float
         Partitions from different starts must have this share of their pairs of texts in common (beyond chance). If
         they do not, the neighbours support several answers, and the one nearest to plain k-means is the safe one.
@@ -37,7 +39,7 @@ class Rules:
 
     unequal_gain: float = 0.25
     free_gain: float = 0.02
-    safe_gain: float = 0.05
+    safe_gain: float = 0.1
     least_agreement: float = 2 / 3
 
 

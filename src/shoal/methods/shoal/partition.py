@@ -105,8 +105,9 @@ def find_partition(
     2. Clusters of equal size from several starts; the one that explains the neighbours best is kept. If the safe
        candidate explains them far better, sizes must be very unequal: clusters by linkage, regrouped.
     3. Otherwise the sizes are relaxed. If the starts lead to different partitions, the evidence is unclear, and the
-       safe candidate is the answer. If the safe candidate explains the neighbours clearly better, it is the answer, or
-       clusters by linkage if they explain still more. If sizes set free explain them better, they are set free.
+       safe candidate is the answer. If sizes set free explain the neighbours better, they are set free. Where the safe
+       candidate is ahead of both, clusters by linkage are the answer if they explain far more still, and else the safe
+       candidate itself if it is far ahead.
     4. One round of co-training between meaning and words, except for the safe candidate.
 
     Parameters
@@ -151,7 +152,7 @@ def find_partition(
     if options.equal_sizes and n_clusters > 1:
         first = parts.equal_from_communities(rng)
         if options.unequal and explains_more(explained, scales.weigh(EQUAL, first.labels), rules.unequal_gain):
-            chosen = _linked(parts, scales, chosen)
+            chosen = _linked(parts, scales, gain=0.0) or chosen
         else:
             states = [first, *(parts.equal_from_kmeans(rng) for _ in range(options.n_init))]
             chosen, common = _balanced(parts, scales, states, chosen)
@@ -187,12 +188,12 @@ class _Scales:
         return next(each.modularity for each in self.weighed if each.branch == branch)
 
 
-def _linked(parts: Candidates, scales: _Scales, safe: _Choice) -> _Choice:
-    """Return clusters by linkage, regrouped unless that explains clearly less; the safe ones if they explain more."""
+def _linked(parts: Candidates, scales: _Scales, gain: float) -> _Choice | None:
+    """Return clusters by linkage, regrouped unless that explains clearly less; None if they do not gain so much."""
     linked = parts.unequal()
     by_linkage = scales.weigh(UNEQUAL, linked.argmax(axis=1))
-    if by_linkage <= scales.modularity(SAFE):
-        return safe
+    if by_linkage <= scales.modularity(SAFE) or not explains_more(by_linkage, scales.modularity(SAFE), gain):
+        return None
     reason = "clusters of very unequal sizes, because equal ones do not fit the texts"
     if parts.options.regrouping:
         regrouped = parts.regrouped(linked)
@@ -221,7 +222,10 @@ def _balanced(
         found = _Choice(BALANCED, free, FREE_EXPONENT, "clusters of sizes that the neighbours suggest")
     else:
         found = _Choice(BALANCED, relaxed[0], BALANCED_EXPONENT, "clusters of similar sizes")
-    if explains_more(scales.modularity(SAFE), max(by_free, by_relaxed), scales.rules.safe_gain):
-        better = safe.because("they explain the neighbours far better than clusters that start with equal sizes")
-        return (_linked(parts, scales, better) if parts.options.unequal else better), common
+    by_safe, by_found = scales.modularity(SAFE), max(by_free, by_relaxed)
+    if parts.options.unequal and explains_more(by_safe, by_found, scales.rules.free_gain):
+        # Small clusters by linkage explain somewhat more on most corpora, right or wrong: here it must be far more.
+        found = _linked(parts, scales, scales.rules.unequal_gain) or found
+    if found.branch == BALANCED and explains_more(by_safe, by_found, scales.rules.safe_gain):
+        found = safe.because("they explain the neighbours far better than clusters that start with equal sizes")
     return found, common
