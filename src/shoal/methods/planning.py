@@ -26,7 +26,7 @@ UNKNOWN_CLUSTERS = 100
 # Measured: the libraries with the built-in encoder at work; a text that is read; a row in which clusters are looked
 # for (its neighbours and the candidates' assignments; later the features, twice, of four rows for each of these).
 LIBRARIES_BYTES = 900 * MB
-TEXT_BYTES = 700
+TEXT_BYTES = 2_100
 ROW_BYTES, ROW_CLUSTER_BYTES = 20_000, 60
 # Fewer rows than this to look for clusters in would be another method.
 LEAST_ROWS = 5_000
