@@ -58,8 +58,7 @@ def test_a_method_that_keeps_to_no_limit_says_so():
 
 
 def test_arrays_that_do_not_fit_in_memory_are_counted_on_disk():
-    vectors = np.zeros((300_000, 1), dtype=np.float32) + np.arange(300_000, dtype=np.float32)[:, None]
-    plan = plan_fit(Shoal(20), Rows(np.ones(300_000, dtype=bool), None, vectors))
+    plan = plan_fit(Shoal(20), corpus(150_000))
     assert plan.disk_mb > 0
 
 

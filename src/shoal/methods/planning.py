@@ -23,6 +23,8 @@ PROBES = (500, 2_000)
 GROWTH = 1.1
 # Clusters, where their number is not known yet: many, so that the plan is not too small.
 UNKNOWN_CLUSTERS = 100
+# Of the built-in encoder's vectors; others are planned as if they were as long.
+DIMENSION = 384
 # Measured: the libraries with the built-in encoder at work; a text that is read; a row in which clusters are looked
 # for (its neighbours and the candidates' assignments; later the features, twice, of four rows for each of these).
 LIBRARIES_BYTES = 900 * MB
@@ -131,8 +133,10 @@ def plan_fit(model: TextClusterer, rows: Rows, *, memory: int | None = None, tim
     wanted = parse_wanted(model.n_clusters)
     n_clusters = wanted.exact or min(UNKNOWN_CLUSTERS, n_distinct)
     most = getattr(model, "partition_rows", None)
-    arrays = [4 * 384, 4 * (384 + getattr(model, "word_dimensions", 0)), 8 * n_clusters, 4 * n_clusters]
-    sizes = [len(rows) * width for width in arrays]
+    vector = DIMENSION if rows.vectors is None else rows.vectors.shape[1]
+    features = vector + (0 if rows.texts is None else getattr(model, "word_dimensions", 0))
+    # vectors and features in float32, scores in float64, probabilities in float32
+    sizes = [len(rows) * width for width in (4 * vector, 4 * features, 8 * n_clusters, 4 * n_clusters)]
     on_disk = [size for size in sizes if size > IN_MEMORY_BYTES]
     fixed = LIBRARIES_BYTES + len(rows) * TEXT_BYTES + sum(sizes) - sum(on_disk)
     row = ROW_BYTES + ROW_CLUSTER_BYTES * n_clusters
