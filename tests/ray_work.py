@@ -44,3 +44,20 @@ class DyingEncoder:
         except FileExistsError:
             return np.array([[len(text), sum(map(ord, text))] for text in texts], dtype=np.float32)
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+class CountedEncoder:
+    """Encodes lengths, and notes in a folder each process that loads it."""
+
+    def __init__(self, folder: Path, fingerprint: str) -> None:
+        self.folder, self.fingerprint = folder, fingerprint
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self.folder.mkdir(exist_ok=True)
+        (self.folder / f"{os.getpid()}-{time.monotonic_ns()}").touch()
+
+    def encode(self, texts):
+        import numpy as np
+
+        return np.array([[len(text)] for text in texts], dtype=np.float32)

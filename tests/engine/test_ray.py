@@ -13,7 +13,7 @@ import pytest
 
 from cli_tickets import FAST, in_python, made_table
 from command_line import caller
-from ray_work import DyingEncoder, end, pid_and_double, refuse, slow_if_even
+from ray_work import CountedEncoder, DyingEncoder, end, pid_and_double, refuse, slow_if_even
 from shoal import Shoal, TwoStage, load
 from shoal.cli import main
 from shoal.clusterers.blockwise_kmeans import lloyd_in_blocks
@@ -99,6 +99,15 @@ def test_a_worker_lost_while_encoding_costs_its_block(on_cluster, tmp_path):
     found = encoder.encode(texts)
     assert (tmp_path / "dead").exists()
     np.testing.assert_array_equal(found, DyingEncoder(tmp_path / "dead").encode(texts))
+
+
+def test_an_encoder_is_loaded_once_by_each_worker_and_again_when_it_has_changed(on_cluster, tmp_path):
+    folder, texts = tmp_path / "loaded", made_texts(500)
+    for fingerprint, loaded in (("a", 1), ("a", 1), ("trained", 2)):
+        CachedEncoder(CountedEncoder(folder, fingerprint), cache=False).encode(texts)
+        assert len(list(folder.iterdir())) <= loaded * on_cluster.n_workers
+        assert len(list(folder.iterdir())) > (loaded - 1) * on_cluster.n_workers
+    assert len({each.name.partition("-")[0] for each in folder.iterdir()}) <= on_cluster.n_workers
 
 
 def test_a_fit_gives_the_labels_of_this_process(on_cluster, tmp_path, monkeypatch):

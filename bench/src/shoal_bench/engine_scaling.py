@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import polars as pl
@@ -15,6 +17,7 @@ import polars as pl
 from shoal.corpus.sources.blocks import open_source
 from shoal.encoder.backbone import BUILTIN
 from shoal.encoder.representation import CachedEncoder
+from shoal.encoder.shards import EncodeBlock
 from shoal.encoder.transformer import TransformerEncoder
 from shoal.engine import use_engine
 from shoal.methods.base import TextClusterer
@@ -24,6 +27,7 @@ from shoal.sorting import Sorter, Sorting
 
 # Texts that the model for predicting is fitted on, and its clusters.
 FITTED_TEXTS, N_CLUSTERS = 2000, 20
+ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Scaling:
     start_seconds : float
         From nothing to workers that have loaded the encoder.
     encode_seconds, predict_seconds : float
-        For all texts; loading a new encoder or model in each worker is part of it.
+        For all texts, the median of several rounds. Each round of predicting sends the model to the workers anew.
     driver_seconds : float
         Processor time per text of the process that gives out blocks and collects the rows, once the workers have the
         model.
@@ -60,7 +64,11 @@ class Scaling:
 
 
 def measure_scaling(
-    texts: Sequence[str], workers: Iterable[int], precision: str = "float32", backbone: str = BUILTIN
+    texts: Sequence[str],
+    workers: Iterable[int],
+    precision: str = "float32",
+    backbone: str = BUILTIN,
+    rounds: int = ROUNDS,
 ) -> tuple[list[Scaling], dict[str, float]]:
     """Encode and predict the same texts with each number of workers; labels must not differ.
 
@@ -74,6 +82,8 @@ def measure_scaling(
         Arithmetic of the encoder.
     backbone : str, default="builtin"
         The encoder.
+    rounds : int, default=3
+        How often each is measured.
 
     Returns
     -------
@@ -87,7 +97,7 @@ def measure_scaling(
         pl.DataFrame({"text": texts}).write_parquet(Path(folder) / "texts.parquet")
         model, records, answers = load(Path(folder) / "model"), [], []
         for number in workers:
-            record, frame = _measured(encoder, model, Path(folder) / "texts.parquet", texts, number)
+            record, frame = _measured(encoder, model, Path(folder) / "texts.parquet", texts, number, rounds)
             records.append(record)
             answers.append(frame["cluster"])
     if not all(answer.equals(answers[0]) for answer in answers):
@@ -101,7 +111,7 @@ def measure_scaling(
 
 
 def _measured(
-    encoder: TransformerEncoder, model: TextClusterer, table: Path, texts: Sequence[str], workers: int
+    encoder: TransformerEncoder, model: TextClusterer, table: Path, texts: Sequence[str], workers: int, rounds: int
 ) -> tuple[Scaling, pl.DataFrame]:
     """Measure one number of workers."""
     cached = CachedEncoder(encoder, cache=False)
@@ -109,16 +119,17 @@ def _measured(
     with ExitStack() as stack:
         with clock.of("start"):
             engine = stack.enter_context(use_engine("ray", workers))
-            list(engine.map_blocks(encoder.encode, [["a"]] * (2 * workers)))
-        with clock.of("encode"):
-            cached.encode(texts)
-        with clock.of("predict"):
-            sorted_frames = Sorting(Sorter(model, "text"), open_source(str(table))).frames()
-            frames = [next(sorted_frames)]
-            with clock.of("collect"):
-                frames.extend(sorted_frames)
-    seconds = clock.seconds
-    driver = clock.processor["collect"] / max(len(texts) - len(frames[0]), 1)
+            list(engine.map_blocks(EncodeBlock(encoder), [["a"]] * (2 * workers)))
+        for _ in range(rounds):
+            with clock.of("encode"):
+                cached.encode(texts)
+            with clock.of("predict"):
+                sorted_frames = Sorting(Sorter(model, "text"), open_source(str(table))).frames()
+                frames = [next(sorted_frames)]
+                with clock.of("collect"):
+                    frames.extend(sorted_frames)
+    seconds = {name: median(each) for name, each in clock.seconds.items()}
+    driver = median(clock.processor["collect"]) / max(len(texts) - len(frames[0]), 1)
     record = Scaling(workers, len(texts), seconds["start"], seconds["encode"], seconds["predict"], driver)
     return record, pl.concat(frames)
 
@@ -127,15 +138,16 @@ class _Clock:
     """Seconds on the wall, and of this process's processor time, by name."""
 
     def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self.processor: dict[str, float] = {}
+        self.seconds: defaultdict[str, list[float]] = defaultdict(list)
+        self.processor: defaultdict[str, list[float]] = defaultdict(list)
 
     @contextmanager
     def of(self, name: str) -> Iterator[None]:
         """Time a block."""
         wall, own = time.perf_counter(), time.process_time()
         yield
-        self.seconds[name], self.processor[name] = time.perf_counter() - wall, time.process_time() - own
+        self.seconds[name].append(time.perf_counter() - wall)
+        self.processor[name].append(time.process_time() - own)
 
 
 def planned_hours(

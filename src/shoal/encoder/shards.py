@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,7 +49,7 @@ def encode_shards(encoder: TextEncoder | TransformerEncoder, shards: Sequence[Se
             yield encode_texts(encoder, shards[0])
             return
     blocks = (list(shard[begin : begin + size]) for shard in shards for begin in range(0, len(shard), size))
-    encoded = map_shared(functools.partial(encode_texts, encoder), blocks, n_texts)
+    encoded = map_shared(EncodeBlock(encoder), blocks, n_texts)
     with progress("Encoding", n_texts) as bar:
         for shard in shards:
             parts = []
@@ -57,6 +57,28 @@ def encode_shards(encoder: TextEncoder | TransformerEncoder, shards: Sequence[Se
                 parts.append(part)
                 bar.advance(len(part.vectors))
             yield EncodedTexts(np.concatenate([part.vectors for part in parts]), sum(part.truncated for part in parts))
+
+
+@dataclass(frozen=True)
+class EncodeBlock:
+    """Encodes one block: what each worker is given once, and keeps from one corpus to the next.
+
+    Parameters
+    ----------
+    encoder : TextEncoder
+        The encoder.
+    """
+
+    encoder: TextEncoder | TransformerEncoder
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The encoder's: a worker that has it needs no other, unless it was trained meanwhile."""
+        return getattr(self.encoder, "fingerprint", None)
+
+    def __call__(self, texts: Sequence[str]) -> EncodedTexts:
+        """Return the vectors of the texts."""
+        return encode_texts(self.encoder, texts)
 
 
 def encode_texts(encoder: TextEncoder | TransformerEncoder, texts: Sequence[str]) -> EncodedTexts:

@@ -216,7 +216,6 @@ class TransformerEncoder(TokenStatesEncoder):
         np.add.at(sums, tokens.owner, vectors * lengths)
         np.add.at(weights, tokens.owner, lengths)
         means = np.divide(sums, np.maximum(weights, 1), dtype=np.float32)
-        means = np.divide(sums, np.maximum(weights, 1), dtype=np.float32)
         return unit_rows(means) if self.normalize else means
 
     @cached_property

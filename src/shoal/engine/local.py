@@ -43,7 +43,8 @@ class Engine(Protocol):
         """Yield the function of each block, in the order of the blocks, however they were finished.
 
         Blocks are taken from the iterable as workers become free, so that a stream needs no more room than the few
-        that are under way. What the function holds, such as an encoder, travels to each worker once.
+        that are under way. What the function holds, such as an encoder, travels to each worker once; not again with the
+        next call, if the function has the same ``fingerprint``.
         """
 
     def keep(self, block: Block) -> Block:

@@ -81,6 +81,7 @@ class RayEngine:
         self._wanted = workers
         self._workers: list[Any] = []
         self._numbers = itertools.count()
+        self._sent: tuple[str, tuple[int, list[Any]]] | None = None
         self._folder: str | None = None
         self._connected = False
 
@@ -201,20 +202,30 @@ class RayEngine:
 
         for worker in self._workers:
             ray.kill(worker)
-        self._workers = []
+        self._workers, self._sent = [], None
 
     def _send(self, function: Callable[..., Any]) -> tuple[int, list[Any]]:
-        """Put a function where all workers can fetch it; return its number, and its place for :meth:`Worker.run`."""
+        """Put a function where all workers can fetch it; return its number, and its place for :meth:`Worker.run`.
+
+        If the last one had the same fingerprint, that is the one: workers that have it need not load it again.
+        """
         import ray
 
         self._start_workers()
+        fingerprint = getattr(function, "fingerprint", None)
+        if fingerprint is not None and self._sent is not None and self._sent[0] == fingerprint:
+            return self._sent[1]
+        self._sent = None  # two encoders need not fit
         try:
-            return next(self._numbers), [ray.put(function)]  # in a list: Ray would fetch it for every block
+            sent = next(self._numbers), [ray.put(function)]  # in a list: Ray would fetch it for every block
         except (TypeError, AttributeError) as error:
             raise ParameterError(
                 f"{type(function).__name__} cannot be sent to other processes ({_first_line(error)}); "
                 "pass engine 'local'."
             ) from error
+        if fingerprint is not None:
+            self._sent = fingerprint, sent
+        return sent
 
     def _free_worker(self, running: dict[Any, int]) -> int:
         """Return the worker with the fewest blocks; wait until it has less than it may have."""
