@@ -18,7 +18,7 @@ def on_disk(monkeypatch, tmp_path):
     monkeypatch.setenv("SHOAL_CACHE", str(tmp_path))
     monkeypatch.setattr(module, "IN_MEMORY_BYTES", 0)
     monkeypatch.setattr(module, "ROWS_AT_A_TIME", 70)
-    monkeypatch.setattr("shoal.methods.base.ROWS_AT_A_TIME", 70)
+    monkeypatch.setattr("shoal.methods.answers.ROWS_AT_A_TIME", 70)
     return tmp_path
 
 

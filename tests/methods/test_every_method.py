@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 import shoal
 from shoal import METHODS
 from shoal.errors import DataError, ParameterError
-from shoal.methods import reading
+from shoal.methods import answers, reading
 from shoal.methods.inputs import rows_of
 from shoal.training import Callback
 from tiny_backbone import tiny_backbone
@@ -147,8 +147,8 @@ def test_it_finds_the_number_of_clusters(build, monkeypatch, tmp_path):
 def test_probabilities_rise_with_the_scores(fitted):
     """Calibration changes how sure it is, never which cluster is more likely than which."""
     rows = rows_of(TEXTS)
-    placed = fitted._place(rows)
-    found, scores = fitted._answer(rows, placed)
+    placed = answers.place(fitted, rows)
+    found, scores = answers.assign(fitted, rows, placed)
     order = np.argsort(scores, axis=1, kind="stable")
     ranked = np.take_along_axis(fitted.probabilities_, order, axis=1)
     assert (np.diff(ranked, axis=1) >= -1e-6).all()

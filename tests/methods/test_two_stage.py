@@ -142,7 +142,7 @@ def test_a_score_of_texts_ignores_labels():
 
 
 def test_texts_that_were_cut_off_are_counted_also_if_every_row_is_scored_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr("shoal.methods.base.TIE", 1e9)
+    monkeypatch.setattr("shoal.methods.answers.TIE", 1e9)
     texts = ["a b c d e f g h i j", "a", "a b", "c", "c d", "d"]
     model = TwoStage(2, backbone=tiny_backbone(tmp_path), max_length=6, long_texts="truncate").fit(texts)
     assert model.truncated_ == 1

@@ -13,35 +13,29 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from shoal.clusterers import Centroids, Clusterer, Reducer
+from shoal.clusterers import Clusterer, Reducer
 from shoal.clustering import NO_CLUSTER, Cluster, Clustering, Topic
 from shoal.corpus import Corpus
 from shoal.encoder.representation import MEANING_AND_WORDS, TRANSFORMER
 from shoal.engine import Engine, current_engine
-from shoal.errors import DataError, ParameterError, RunFolderError
+from shoal.errors import DataError, ParameterError
 from shoal.methods import shared_parameters as shared
+from shoal.methods.answers import assign_by_scores, assign_in_blocks, clustering_of, probabilities_of, vectors_of
 from shoal.methods.calibration import Calibration, calibrate
 from shoal.methods.context import FitContext, outcome_of
-from shoal.methods.endings import CLUSTERER, NONE, OWN, REDUCER, reduce_and_cluster
+from shoal.methods.endings import CLUSTERER, REDUCER, end_fit
 from shoal.methods.granularity import ENCODING, cut_model, find_n_clusters
-from shoal.methods.inputs import Rows, are_texts, present_pairs, rows_of, spread_over
+from shoal.methods.inputs import Rows, are_texts, check_size, present_pairs, rows_of, spread_over
 from shoal.methods.reading import Reading, plan_reading
-from shoal.methods.refining import REFINE, Refined, refine
+from shoal.methods.refining import REFINE, Refined
 from shoal.n_clusters import AUTO, Hierarchy, Wanted, build_hierarchy, parse_wanted
-from shoal.naming import describe
-from shoal.parameters import check_parameters, declared, positional, shown
-from shoal.scratch import ROWS_AT_A_TIME, in_blocks, scratch
-from shoal.vectors import Vectors, cluster_means
+from shoal.naming import describe_clusters
+from shoal.parameters import check_parameters, declared, positional
+from shoal.vectors import Vectors
 
 if TYPE_CHECKING:
     from shoal.report import Report
     from shoal.training import Callback
-
-# The same text encoded among other texts differs in the seventh digit. A row whose two best scores are closer
-# than this (relative to their size) is encoded and scored alone, so that its label never depends on the others.
-TIE = 1e-4
-# Names come from the beginning of each text: one text of megabytes must not outweigh the others, or slow naming down.
-NAMED_CHARACTERS = 20_000
 
 
 @declared
@@ -182,7 +176,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         self._check_engine(current_engine())
         rows = self._rows(X, vectors, reset=True)
         wanted = parse_wanted(self.n_clusters)
-        self._check_size(rows, wanted)
+        check_size(rows, wanted.least, self.n_clusters)
         if pairs is not None and not self.takes_pairs:
             raise ParameterError(f"pairs were given but {type(self).__name__} does not train on pairs; omit them.")
         check_parameters(self)
@@ -194,32 +188,10 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         self.clusterer_: Clusterer
         self.reducer_: Reducer | None = None
         self.refined_: Refined | None = None
+        self.own_clusters_ = True
         self.reading_ = self._plan_reading(rows, wanted)
         self._find_n_clusters(rows, wanted, context)
-        embedded = self.embedding_ = self._end(self._fit(context), context)
-        self.texts_ = rows.texts
-        self.places_: NDArray[np.float64] | None = None
-        self.n_clusters_ = len(self.clusterer_.centers)
-        self.cluster_centers_ = self.clusterer_.centers
-        found, scores = self._answer_in_blocks(rows, embedded)
-        typical = self._typical(embedded, found)
-        self.calibration_: Calibration = calibrate(self._meaning(embedded), rows.texts, found, scores, typical)
-        probabilities = self._probabilities(scores, typical)
-        del scores
-        n_parts = max(self.n_clusters_choice_.levels.values())
-        self.hierarchy_: Hierarchy | None = build_hierarchy(embedded, found, self.n_clusters_, n_parts)
-        self.level_: int | None = None
-        self.uncut_: TextClusterer | None = None
-        self.labels_, self.probabilities_ = spread_over(rows.present, found, probabilities)
-        self.start_labels_ = self.labels_.copy()
-        if context.start_labels is not None:
-            self.start_labels_[rows.present] = context.start_labels
-        self.undone_labels_: NDArray[np.int64] | None = None
-        if context.undone_labels is not None:
-            self.undone_labels_ = np.full(len(rows.present), -1)
-            self.undone_labels_[rows.present] = context.undone_labels
-        topics = context.topics or [()] * self.n_clusters_
-        self.clusters_ = self.describe_clusters(rows.texts, found, probabilities, topics, stop_words)
+        self._keep(self._end(self._fit(context), context), context, stop_words)
         return self
 
     def predict(self, X: Any, *, vectors: Any = None) -> NDArray[np.int64]:
@@ -233,19 +205,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     def predict_clustering(self, X: Any, *, vectors: Any = None) -> Clustering:
         """Return labels and probabilities of ``X`` in one object, with this model's clusters."""
         check_is_fitted(self, "clusterer_")
-        rows = self._rows(X, vectors)
-        if not len(rows):
-            labels = np.empty(0, dtype=np.int64)
-            return Clustering(
-                *spread_over(rows.present, labels, np.empty((0, self.n_clusters_), np.float32)), self.clusters_
-            )
-        embedded = self._place(rows)
-        found, scores = self._answer(rows, embedded)
-        if not (found.min() >= NO_CLUSTER and found.max() < scores.shape[1]):
-            raise RunFolderError(
-                f"this model is damaged: it names cluster {found.max()} of {scores.shape[1]}; fit it again."
-            )
-        return Clustering(*spread_over(rows.present, *self._at_level(embedded, found, scores)), self.clusters_)
+        return clustering_of(self, self._rows(X, vectors))
 
     def cut(self, level: int | str, *, stop_words: Collection[str] = ()) -> Self:
         """Return this model at another number of clusters, without fitting again.
@@ -278,11 +238,7 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
     def transform(self, X: Any, *, vectors: Any = None) -> Vectors:
         """Return the vectors of ``X`` in the space of the clusters; zeros for a row without text."""
         check_is_fitted(self, "clusterer_")
-        rows = self._rows(X, vectors)
-        embedded = self._place(rows) if len(rows) else np.empty((0, self.cluster_centers_.shape[1]), np.float32)
-        out = np.zeros((len(rows.present), self.cluster_centers_.shape[1]), dtype=np.float32)
-        out[rows.present] = embedded
-        return out
+        return vectors_of(self, self._rows(X, vectors))
 
     def score(self, X: Any, y: Any = None, *, vectors: Any = None) -> float:
         """Return how far apart the clusters of ``X`` are, without labels: higher is better.
@@ -384,20 +340,6 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         generator: np.random.RandomState = check_random_state(self.random_state)
         return generator
 
-    def _check_size(self, rows: Rows, wanted: Wanted) -> None:
-        """Reject a number of clusters that the corpus cannot fill."""
-        if not len(rows):
-            raise DataError(f"all {len(rows.present)} texts are empty; there is nothing to cluster.")
-        items: Any = rows.texts if rows.texts is not None else (row.tobytes() for row in rows.vectors)  # type: ignore[union-attr]
-        distinct = len(set(items))
-        if wanted.least > distinct:
-            found = (
-                f"the corpus has {len(rows)} texts, {distinct} of them distinct"
-                if rows.texts is not None
-                else f"there are n_samples={len(rows)} vectors, {distinct} of them distinct"
-            )
-            raise ParameterError(f"n_clusters={shown(self.n_clusters)} but {found}; pass n_clusters <= {distinct}.")
-
     def _plan_reading(self, rows: Rows, wanted: Wanted) -> Reading:
         """Find the languages of the texts, and the encoder that reads them."""
         params = self.get_params(deep=False)
@@ -430,85 +372,46 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         """Return how typical of its cluster each row is, a column per description of a text; none by default."""
         return np.empty((len(found), 0), dtype=np.float32)
 
-    def _probabilities(self, scores: NDArray[np.float64], typical: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the probability of each of the fit's clusters."""
-        probabilities = scratch(scores.shape)
-        for block in in_blocks(probabilities, scores):
-            probabilities[block] = self.calibration_.probabilities(scores[block], typical[block])
-        return probabilities
-
-    def _at_level(
-        self, embedded: Vectors, found: NDArray[np.int64], scores: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return labels and probabilities at the number of clusters that the model was cut to."""
-        probabilities = self._probabilities(scores, self._typical(embedded, found))
-        if self.level_ is None or self.hierarchy_ is None:
-            return found, probabilities
-        return self.hierarchy_.regroup(embedded, found, probabilities, self.level_)
-
     def _end(self, embedded: Vectors, context: FitContext) -> Vectors:
         """Replace and refine the method's own clusters if asked to; return the vectors in the clusters' space."""
-        if (self.reducer, self.clusterer) != (NONE, OWN):
-            started = time.perf_counter()
-            self.reducer_, embedded, self.clusterer_ = reduce_and_cluster(
-                self.reducer, self.clusterer, embedded, self.n_clusters_, context, self._ending_options()
-            )
-            context.topics = None  # they are those of other clusters
-            if isinstance(outcome := getattr(self.clusterer_, "outcome", None), dict):
-                self.outcome_["idec"] = outcome
-            context.log("cluster", started, dimension=embedded.shape[1])
-        self.own_clusters_ = (self.reducer, self.clusterer) == (NONE, OWN)
-        if self.refine != NONE:
-            started = time.perf_counter()
-            labels, _ = self._answer(context.rows, embedded)
-            n_clusters = len(self.clusterer_.centers)
-            self.refined_, n_iter = refine(context.rows, embedded, labels, n_clusters, context.rng)
-            refined = self.refined_.scores(context.rows, embedded).argmax(axis=1)
-            self.clusterer_ = Centroids.around(cluster_means(embedded, refined, n_clusters), embedded)
-            self.own_clusters_ = False
-            context.log("refine", started, iterations=n_iter)
-        return embedded
+        return end_fit(self, embedded, context, self._ending_options())
 
     def _ending_options(self) -> dict[str, Any]:
         """Return the options of another ending that the method has parameters for."""
         params = self.get_params(deep=False)
         return {name: params[name] for name in ("n_init", "device") if name in params}
 
-    def _place(self, rows: Rows) -> Vectors:
-        """Return the vectors of rows in the space of the clusters."""
-        vectors = self._embed(rows)
-        return vectors if self.reducer_ is None else self.reducer_.transform(vectors)
-
-    def _answer(self, rows: Rows, embedded: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the cluster and scores of each row: by the method's own rule, unless its clusters were replaced."""
-        return self._assign(rows, embedded) if self.own_clusters_ else TextClusterer._assign(self, rows, embedded)
-
-    def _answer_in_blocks(self, rows: Rows, embedded: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the cluster and scores of each row, of many rows block by block."""
-        if len(rows) <= ROWS_AT_A_TIME:
-            return self._answer(rows, embedded)
-        found = np.empty(len(rows), dtype=np.int64)
-        scores = scratch((len(rows), self.n_clusters_), np.float64)
-        for block in in_blocks(embedded, scores):
-            some = rows.take(np.arange(block.start, block.stop))
-            found[block], scores[block] = self._answer(some, embedded[block])
-        return found, scores
+    def _keep(self, embedded: Vectors, context: FitContext, stop_words: Collection[str]) -> None:
+        """Keep what a fit has found, answers for its own rows included."""
+        rows = context.rows
+        self.embedding_ = embedded
+        self.texts_ = rows.texts
+        self.places_: NDArray[np.float64] | None = None
+        self.n_clusters_ = len(self.clusterer_.centers)
+        self.cluster_centers_ = self.clusterer_.centers
+        found, scores = assign_in_blocks(self, rows, embedded)
+        typical = self._typical(embedded, found)
+        self.calibration_: Calibration = calibrate(self._meaning(embedded), rows.texts, found, scores, typical)
+        probabilities = probabilities_of(self, scores, typical)
+        del scores
+        n_parts = max(self.n_clusters_choice_.levels.values())
+        self.hierarchy_: Hierarchy | None = build_hierarchy(embedded, found, self.n_clusters_, n_parts)
+        self.level_: int | None = None
+        self.uncut_: TextClusterer | None = None
+        self.labels_, self.probabilities_ = spread_over(rows.present, found, probabilities)
+        self.start_labels_ = self.labels_.copy()
+        if context.start_labels is not None:
+            self.start_labels_[rows.present] = context.start_labels
+        self.undone_labels_: NDArray[np.int64] | None = None
+        if context.undone_labels is not None:
+            self.undone_labels_ = np.full(len(rows.present), -1)
+            self.undone_labels_[rows.present] = context.undone_labels
+        topics = context.topics or [()] * self.n_clusters_
+        self.clusters_ = self.describe_clusters(rows.texts, found, probabilities, topics, stop_words)
 
     def _assign(self, rows: Rows, embedded: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the cluster and scores of each row; rows with near ties are scored alone (see ``TIE``)."""
-        scores = self._scores(rows, embedded)
-        truncated = self.truncated_
-        if scores.shape[1] > 1:
-            second, first = np.partition(scores, -2, axis=1)[:, -2:].T
-            for i in np.flatnonzero(first - second < TIE * np.maximum(1, np.abs(first))):
-                alone = rows.row(int(i))
-                scores[i] = self._scores(alone, self._place(alone))[0]
-        self.truncated_ = truncated  # of all rows, not of the last one that was scored alone
-        return scores.argmax(axis=1).astype(np.int64), scores
-
-    def _scores(self, rows: Rows, embedded: Vectors) -> NDArray[np.float64]:
-        """Return the scores of rows, by the clusterer or by the classifier that refines it."""
-        return self.clusterer_.scores(embedded) if self.refined_ is None else self.refined_.scores(rows, embedded)
+        """Return the cluster and scores of each row, by the method's own rule; by default the best score counts."""
+        return assign_by_scores(self, rows, embedded)
 
     def describe_clusters(
         self,
@@ -519,23 +422,4 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         stop_words: Collection[str] = (),
     ) -> tuple[Cluster, ...]:
         """Name the clusters from their texts, or by number if there are only vectors."""
-        sizes = np.bincount(labels, minlength=self.n_clusters_)
-        own = probabilities[np.arange(len(labels)), labels]
-        confidence = np.bincount(labels, own, self.n_clusters_) / np.maximum(sizes, 1)
-        facts = [(k, int(sizes[k]), float(confidence[k])) for k in range(self.n_clusters_)]
-        if texts is None:
-            return tuple(Cluster(k, f"cluster {k}", size, mean) for k, size, mean in facts)
-        heads = [text[:NAMED_CHARACTERS] for text in texts]
-        telling = [{word for topic in own if not topic.general for word in topic.words} for own in topics]
-        found = describe(
-            heads,
-            labels,
-            self.n_clusters_,
-            centrality=own,
-            own_stop_words=stop_words,
-            telling=telling,
-        )
-        return tuple(
-            Cluster(k, about.name, size, mean, about.keywords, tuple(texts[i] for i in about.examples), own)
-            for (k, size, mean), about, own in zip(facts, found, topics, strict=True)
-        )
+        return describe_clusters(texts, labels, probabilities, topics, stop_words)

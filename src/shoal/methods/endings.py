@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.clusterers import (
     LINKAGES,
+    Centroids,
     Clusterer,
     Reducer,
     fit_hac_sd,
@@ -18,9 +20,14 @@ from shoal.clusterers import (
     fit_spherical_kmeans,
     fit_umap,
 )
+from shoal.methods.answers import assign
 from shoal.methods.context import FitContext
+from shoal.methods.refining import refine
 from shoal.parameters import number, one_of, optional, parameter, whole, width
-from shoal.vectors import Vectors
+from shoal.vectors import Vectors, cluster_means
+
+if TYPE_CHECKING:
+    from shoal.methods.base import TextClusterer
 
 NONE, OWN, HEAD, KMEANS = "none", "own", "head", "kmeans"
 STARTED: dict[str, Callable[..., Clusterer]] = {
@@ -69,6 +76,47 @@ _DEFAULTS = {
     "max_iter": MAX_ITER.default,
     "device": "auto",
 }
+
+
+def end_fit(model: TextClusterer, embedded: Vectors, context: FitContext, options: Mapping[str, Any]) -> Vectors:
+    """Replace the method's own clusters by those of another ending, and refine them, if the parameters ask for it.
+
+    Parameters
+    ----------
+    model : TextClusterer
+        The model, as its method has left it; its clusterer, reducer and classifier are set.
+    embedded : ndarray of shape (n, d)
+        The vectors of the rows, as the method makes them.
+    context : FitContext
+        The fit.
+    options : mapping
+        As in :func:`reduce_and_cluster`.
+
+    Returns
+    -------
+    ndarray
+        The vectors in the space of the clusters.
+    """
+    if (model.reducer, model.clusterer) != (NONE, OWN):
+        started = time.perf_counter()
+        model.reducer_, embedded, model.clusterer_ = reduce_and_cluster(
+            model.reducer, model.clusterer, embedded, model.n_clusters_, context, options
+        )
+        model.own_clusters_ = False
+        context.topics = None  # they are those of other clusters
+        if isinstance(outcome := getattr(model.clusterer_, "outcome", None), dict):
+            model.outcome_["idec"] = outcome
+        context.log("cluster", started, dimension=embedded.shape[1])
+    if model.refine != NONE:
+        started = time.perf_counter()
+        labels, _ = assign(model, context.rows, embedded)
+        n_clusters = len(model.clusterer_.centers)
+        model.refined_, n_iter = refine(context.rows, embedded, labels, n_clusters, context.rng)
+        refined = model.refined_.scores(context.rows, embedded).argmax(axis=1)
+        model.clusterer_ = Centroids.around(cluster_means(embedded, refined, n_clusters), embedded)
+        model.own_clusters_ = False
+        context.log("refine", started, iterations=n_iter)
+    return embedded
 
 
 def reduce_and_cluster(

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from shoal.clustering import NO_CLUSTER
 from shoal.corpus import Corpus
-from shoal.errors import DataError
+from shoal.errors import DataError, ParameterError
+from shoal.parameters import shown
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,31 @@ def rows_of(X: Any, vectors: Any = None) -> Rows:
     if len(matrix) != len(corpus):
         raise DataError(f"vectors has {len(matrix)} rows but there are {len(corpus)} texts; pass one vector per text.")
     return Rows(present, texts, matrix[present])
+
+
+def check_size(rows: Rows, least: int, n_clusters: Any) -> None:
+    """Reject a number of clusters that the corpus cannot fill.
+
+    Parameters
+    ----------
+    rows : Rows
+        The texts or vectors.
+    least : int
+        The smallest number of clusters that would do.
+    n_clusters : Any
+        The parameter, as it was given.
+    """
+    if not len(rows):
+        raise DataError(f"all {len(rows.present)} texts are empty; there is nothing to cluster.")
+    items: Any = rows.texts if rows.texts is not None else (row.tobytes() for row in rows.vectors)  # type: ignore[union-attr]
+    distinct = len(set(items))
+    if least > distinct:
+        found = (
+            f"the corpus has {len(rows)} texts, {distinct} of them distinct"
+            if rows.texts is not None
+            else f"there are n_samples={len(rows)} vectors, {distinct} of them distinct"
+        )
+        raise ParameterError(f"n_clusters={shown(n_clusters)} but {found}; pass n_clusters <= {distinct}.")
 
 
 def spread_over(
