@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from shoal import run_folder
 from shoal.cache import write_atomically
 from shoal.errors import RunFolderError
-from shoal.run_folder import RunFolder, claim_path, partial_path, tidy, writing
+from shoal.run_folder import RunFolder, claim_path, partial_path, tidy, unfinished, writing
 
 
 def write_run(path: Path, content: str = "content", *, checkpoint="", stopped_by=None, **options) -> RunFolder:
@@ -101,7 +100,7 @@ class TestWriting:
         RunFolder.open(tmp_path / "run")
 
     def test_a_run_that_appears_while_waiting_for_the_lock_is_not_replaced(self, tmp_path, monkeypatch):
-        real = run_folder.FileLock
+        real = unfinished.FileLock
 
         class Late(real):  # type: ignore[valid-type, misc]
             def acquire(self, *args, **kwargs):
@@ -109,7 +108,7 @@ class TestWriting:
                     (tmp_path / "run").mkdir()  # the other process has just finished
                 return super().acquire(*args, **kwargs)
 
-        monkeypatch.setattr(run_folder, "FileLock", Late)
+        monkeypatch.setattr(unfinished, "FileLock", Late)
         with pytest.raises(RunFolderError, match="exists; pass --overwrite"):
             write_run(tmp_path / "run")
 

@@ -1,23 +1,4 @@
-"""The layout of a run on disk, and the rules that keep it consistent.
-
-::
-
-    RUN/
-      run.json               version, parameters, seed, data, timings, what was dropped; sha256 of every other file
-      assignments.parquet    every input row and column + cluster, name, confidence, second choice
-      assignments.csv        the same
-      clusters.json          names, sizes, keywords, examples
-      history.jsonl          one record per line
-      model/                 what `shoal predict` needs
-
-      map.parquet            places of the texts on the map: row, x, y
-      report.html            all of this as one page
-
-A run is written as ``RUN.partial`` under a lock; ``run.json`` is written last, and the complete folder is renamed.
-What a resumed fit needs (``LEFTOVERS``) is deleted after that, so that a fit can be killed at any moment and resumed.
-The map and the report are made from the finished run, and can be made again; they are not sealed.
-Nothing is ever pickled.
-"""
+"""The paths inside a run folder, and what keeps them consistent: a seal with the checksum of every file."""
 
 from __future__ import annotations
 
@@ -26,12 +7,10 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
-
-from filelock import FileLock, Timeout
 
 from shoal.cache import sha256_of, write_atomically
 from shoal.clustering import Cluster
@@ -133,7 +112,7 @@ class RunFolder:
             a regular file inside the folder.
         """
         folder = cls(Path(path))
-        _require_local(folder.path)
+        require_local(folder.path)
         if not folder.path.is_dir():
             hint = "; it is unfinished: run `shoal fit --resume`" if partial_path(folder.path).is_dir() else ""
             raise RunFolderError(f"{folder.path} is not a run folder{hint or '; pass one that `shoal fit` wrote'}.")
@@ -192,7 +171,7 @@ class RunFolder:
 
     def seal(self, info: Mapping[str, Any]) -> None:
         """Write ``run.json``: ``info`` and the sha256 of every file of the run."""
-        _delete(*self.path.rglob(".*.tmp"))  # of atomic writes that were killed
+        delete(*self.path.rglob(".*.tmp"))  # of atomic writes that were killed
         files = sorted(file for file in self.path.rglob("*") if file.is_file() and file != self.info)
         named = {file.relative_to(self.path): file for file in files}
         own = {name.as_posix(): file for name, file in named.items() if name.parts[0] not in LEFTOVERS}
@@ -211,11 +190,11 @@ class RunFolder:
 
     def clear(self, keep: Collection[str] = ()) -> None:
         """Delete everything in the folder but what ``keep`` names."""
-        _delete(*(entry for entry in self.path.iterdir() if entry.name not in keep))
+        delete(*(entry for entry in self.path.iterdir() if entry.name not in keep))
 
     def drop_leftovers(self) -> None:
         """Delete what only an unfinished run needs."""
-        _delete(*(self.path / name for name in LEFTOVERS), *self.path.rglob(".*.tmp"))
+        delete(*(self.path / name for name in LEFTOVERS), *self.path.rglob(".*.tmp"))
 
 
 def check_version(path: Path, found: object, known: int) -> None:
@@ -233,104 +212,7 @@ def partial_path(path: Path) -> Path:
     return path.with_name(path.name + ".partial")
 
 
-def claim_path(stem: Path) -> Path:
-    """Return the first of ``stem-1``, ``stem-2``, … that no run, finished or not, uses, and claim it.
-
-    The claim is the empty folder of the unfinished run: of two processes that ask at once, one gets the next number.
-    """
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    number = 1
-    while not _claimed(path := stem.with_name(f"{stem.name}-{number}")):
-        number += 1
-    return path
-
-
-def _claimed(path: Path) -> bool:
-    """Make the folder of the unfinished run, unless the name is taken."""
-    if path.exists():
-        return False
-    try:
-        partial_path(path).mkdir()
-    except FileExistsError:
-        return False
-    return True
-
-
-@contextlib.contextmanager
-def writing(path: Path, *, overwrite: bool = False, resume: bool = False) -> Iterator[RunFolder]:
-    """Write a run that appears at ``path`` only when it is complete.
-
-    Parameters
-    ----------
-    path : Path
-        Where the run will be.
-    overwrite : bool, default=False
-        Replace an existing run, once the new one is complete.
-    resume : bool, default=False
-        Continue in the unfinished folder instead of starting a new one.
-
-    Yields
-    ------
-    RunFolder
-        The unfinished folder. If the body raises, it is removed unless it holds checkpoints.
-
-    Raises
-    ------
-    RunFolderError
-        If ``path`` is taken, or another process is writing it.
-    """
-    _require_local(path)
-    partial = RunFolder(partial_path(path))
-    with _locked(path):
-        _give_back(partial, path)
-        _check_target(path, overwrite, resume)
-        partial.path.mkdir(exist_ok=True)
-        if not resume:
-            if not overwrite and (partial.checkpoints.is_dir() or partial.info.is_file()):
-                raise RunFolderError(
-                    f"{partial.path} holds an interrupted run; continue with --resume {path}, or pass --overwrite."
-                )
-            partial.clear()
-        try:
-            yield partial
-        except BaseException:
-            if not partial.checkpoints.is_dir():
-                _delete(partial.path)
-            raise
-        _publish(partial, path)
-
-
-def tidy(path: Path) -> None:
-    """Delete what a fit left behind that was killed when its run was already complete and in its place."""
-    RunFolder.open(path)
-    with _locked(path):
-        RunFolder(path).drop_leftovers()
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Keep other processes from writing a run, and make the folders above it; leave no trace if it fails."""
-    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0)
-    parent_is_ours = not path.parent.exists()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-    except Timeout as reason:
-        raise RunFolderError(f"another process is writing {path}; wait for it or pass another --out.") from reason
-    except OSError as reason:
-        raise RunFolderError(f"{path} cannot be written ({reason}); pass another --out.") from reason
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):  # before the lock is released: a waiting process sees that it is gone
-            Path(lock.lock_file).unlink(missing_ok=True)
-        lock.release()
-        if parent_is_ours:
-            with contextlib.suppress(OSError):  # not empty: the run is in it
-                path.parent.rmdir()
-
-
-def _require_local(path: Path) -> None:
+def require_local(path: Path) -> None:
     """Refuse an address such as ``s3://…``: an object store has no locks and no folder that can be renamed."""
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", str(path)):  # of two letters at least: C: is a drive
         raise RunFolderError(
@@ -339,39 +221,7 @@ def _require_local(path: Path) -> None:
         )
 
 
-def _check_target(path: Path, overwrite: bool, resume: bool) -> None:
-    """Refuse a name that is taken."""
-    if not path.exists():
-        return
-    if not overwrite:
-        remedy = "move it away, then resume" if resume else "pass --overwrite to replace it, or another --out"
-        raise RunFolderError(f"{path} exists; {remedy}.")
-    if not path.is_dir():
-        raise RunFolderError(f"{path} is a file, not a run; pass another --out.")
-    if any(path.iterdir()):
-        RunFolder(path).read_info()  # only a run may be replaced by a run
-
-
-def _publish(partial: RunFolder, path: Path) -> None:
-    """Rename the complete folder; what it replaces and what is left over are deleted only afterwards."""
-    if path.exists():
-        _delete(partial.replaced)
-        path.rename(partial.replaced)
-    try:
-        partial.path.rename(path)
-    except BaseException:
-        _give_back(partial, path)
-        raise
-    RunFolder(path).drop_leftovers()
-
-
-def _give_back(partial: RunFolder, path: Path) -> None:
-    """Undo half a replacement: the old run had made room, and the new one had not taken its place."""
-    if partial.replaced.exists() and not path.exists():
-        partial.replaced.rename(path)
-
-
-def _delete(*paths: Path) -> None:
+def delete(*paths: Path) -> None:
     """Delete files, links and folders, if they exist and as far as the system allows."""
     for path in paths:
         if path.is_dir() and not path.is_symlink():
