@@ -404,17 +404,17 @@ def test_known_topics_are_recovered(tmp_path):
 
 def test_names_hear_of_the_telling_topics_only(build, monkeypatch):
     from shoal.clustering import Topic
-    from shoal.methods import base
+    from shoal.naming import clusters
 
     topics = [(Topic(("cat", "ran"), 0.6, False), Topic(("file",), 0.4, True)), (Topic(("saw",), 1.0, False),)]
     heard = []
-    describe = base.describe
+    describe = clusters.describe
 
     def listening(*arguments, telling, **options):
         heard.append(telling)
         return describe(*arguments, telling=telling, **options)
 
-    monkeypatch.setattr(base, "describe", listening)
+    monkeypatch.setattr(clusters, "describe", listening)
     monkeypatch.setattr(TopicReconstruction, "describe", lambda *_: topics)
     model = build(max_steps=1).fit(TEXTS)
     assert heard == [[{"cat", "ran"}, {"saw"}]]
