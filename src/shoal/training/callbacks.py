@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +177,34 @@ def make_logger(name: str) -> Callback:
     if name == "mlflow":
         return MLflow()
     raise ParameterError(f"log_to={name!r} is unknown; pass 'tensorboard', 'tensorboard:FOLDER' or 'mlflow'.")
+
+
+def states_of(callbacks: Sequence[Callback]) -> dict[str, dict[str, Any]]:
+    """Return the state of each callback, to be saved in a checkpoint.
+
+    Examples
+    --------
+    >>> states_of([Callback(), Callback()])
+    {'Callback': {}, 'Callback 2': {}}
+    """
+    return {name: callback.state_dict() for name, callback in _named(callbacks).items()}
+
+
+def restore_states(callbacks: Sequence[Callback], states: Mapping[str, Mapping[str, Any]]) -> None:
+    """Restore what :func:`states_of` returned."""
+    for name, callback in _named(callbacks).items():
+        if name in states:  # a new callback has no state to restore
+            callback.load_state_dict(states[name])
+
+
+def _named(callbacks: Sequence[Callback]) -> dict[str, Callback]:
+    """Name each callback by its class, with a number from the second of a class on."""
+    named: dict[str, Callback] = {}
+    for callback in callbacks:
+        kind = type(callback).__name__
+        number = sum(type(other).__name__ == kind for other in named.values()) + 1
+        named[kind if number == 1 else f"{kind} {number}"] = callback
+    return named
 
 
 def _figures(record: Record) -> list[tuple[str, float]]:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from shoal.training.guard import BestState, Guard, Signs
 
+# A loss may overflow once; this many unusable steps in a row mean that the run is lost.
+BROKEN_STEPS = 3
 _NO_LABELS = np.empty(0, dtype=np.int64)
 _PLAIN = ("stage", "step", "broken", "finished", "ended", "alarm", "outcomes", "stage_start")
 
@@ -64,6 +66,30 @@ class RunState:
         self.stage, self.step, self.broken, self.finished = stage, 0, 0, False
         self.ended, self.alarm = "", ""
         self.best = BestState()
+
+    def take_step(self, *, usable: bool) -> None:
+        """Count a step; raise the alarm if losses and gradients stay broken."""
+        self.step += 1
+        self.broken = 0 if usable else self.broken + 1
+        if self.broken == BROKEN_STEPS:
+            self.alarm = self.ended = f"loss or gradient not finite for {BROKEN_STEPS} steps in a row"
+
+    def end_stage(self, name: str, *, watched: bool, undone: str) -> None:
+        """Record the outcome of the stage; ``undone`` says why its best state was restored, empty if it was not."""
+        self.outcomes.append(
+            {
+                "stage": name,
+                "watched": watched,
+                "steps": self.step,
+                "kept_step": self.best.step if undone else self.step,
+                "rolled_back": bool(undone),
+                "reason": undone,
+                "stopped": self.ended,
+                "start": self.stage_start,
+                "end": self.signs.as_dict() if self.signs is not None else {},
+            }
+        )
+        self.finished = True
 
     def outcome(self) -> dict[str, Any]:
         """Return the outcome of the whole run."""

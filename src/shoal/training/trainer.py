@@ -16,7 +16,7 @@ from shoal.errors import ParameterError
 from shoal.metrics import inter_cluster_distance, intra_cluster_distance
 from shoal.progress import progress
 from shoal.training.batch import CorpusViews, VectorCorpus
-from shoal.training.callbacks import Callback, Record
+from shoal.training.callbacks import Callback, Record, restore_states, states_of
 from shoal.training.checkpoint import Checkpoints
 from shoal.training.guard import Guard, learnt_state
 from shoal.training.options import TrainingOptions
@@ -29,8 +29,6 @@ from shoal.training.team import Team
 from shoal.vectors import Vectors
 
 TEXTS_PER_BLOCK = 4096
-# A loss may overflow once; this many unusable steps in a row mean that the run is lost.
-BROKEN_STEPS = 3
 
 
 class Trainer:
@@ -176,8 +174,7 @@ class Trainer:
         factor = options.rate_factor(self.state.step, n_steps)
         rows = [self.sampler.next() for _ in range(options.accumulate)]
         learnt = self.team.run(self._learn, rows, [rate * factor for rate in rates])
-        self._judge(learnt)
-        self.state.step += 1
+        self.state.take_step(usable=learnt.usable)
         record = {
             "event": "step",
             **self._where(stage),
@@ -220,13 +217,6 @@ class Trainer:
         if usable:
             optimizer.step()
         return Learnt(terms, usable, texts, tokens, computed)
-
-    def _judge(self, learnt: Learnt) -> None:
-        """End the run if the gradient stays broken."""
-        self.state.broken = 0 if learnt.usable else self.state.broken + 1
-        if self.state.broken == BROKEN_STEPS:
-            self.state.alarm = f"loss or gradient not finite for {BROKEN_STEPS} steps in a row"
-            self.state.ended = self.state.alarm
 
     def _evaluate_if_due(self, stage: Stage, n_steps: int, epoch_over: bool) -> None:
         """Refresh the objective and evaluate the corpus when due."""
@@ -284,19 +274,7 @@ class Trainer:
             state.undone_labels = self._last_labels(stage)
             best.restore(stage.objective)
             state.signs = best.signs
-        outcome = {
-            "stage": stage.name,
-            "watched": stage.watched,
-            "steps": state.step,
-            "kept_step": best.step if undone else state.step,
-            "rolled_back": undone,
-            "reason": reason if undone else "",
-            "stopped": state.ended,
-            "start": state.stage_start,
-            "end": state.signs.as_dict() if state.signs is not None else {},
-        }
-        state.outcomes.append(outcome)
-        state.finished = True
+        state.end_stage(stage.name, watched=stage.watched, undone=reason if undone else "")
 
     def _last_labels(self, stage: Stage) -> NDArray[np.int64]:
         """Return the labels that the end of a stage would have; those of its last evaluation if it is not finite."""
@@ -342,7 +320,7 @@ class Trainer:
                 "run": self.state.state_dict(),
                 "sampler": self.sampler.state_dict(),
                 "random": random_states(self.rng),
-                "callbacks": {name: callback.state_dict() for name, callback in self._named_callbacks().items()},
+                "callbacks": states_of(self.callbacks),
                 "history_lines": len(self.history),
             }
         )
@@ -353,18 +331,7 @@ class Trainer:
         self.state = RunState.from_state(saved["run"])
         self.sampler.load_state_dict(saved["sampler"])
         restore_random_states(self.rng, saved["random"])
-        for name, callback in self._named_callbacks().items():
-            if name in saved["callbacks"]:  # a new callback has no state to restore
-                callback.load_state_dict(saved["callbacks"][name])
-
-    def _named_callbacks(self) -> dict[str, Callback]:
-        """Name each callback by its class, with a number from the second of a class on."""
-        named: dict[str, Callback] = {}
-        for callback in self.callbacks:
-            kind = type(callback).__name__
-            number = sum(type(other).__name__ == kind for other in named.values()) + 1
-            named[kind if number == 1 else f"{kind} {number}"] = callback
-        return named
+        restore_states(self.callbacks, saved["callbacks"])
 
     def _where(self, stage: Stage) -> dict[str, Any]:
         """Return stage, step and epoch."""
