@@ -11,9 +11,11 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import shoal
-from shoal import DCN, DEC, IDEC, METHODS, AEKMeans
+from shoal import DCN, DEC, IDEC, METHODS, AEKMeans, TwoStage
 from shoal.errors import ParameterError, RunFolderError
+from shoal.methods import shared_parameters as shared
 from shoal.methods.objectives.auto_encoding import LayerReconstruction, Reconstruction
+from shoal.parameters import Parameter, parameters_of
 from shoal.training import Trainer, VectorCorpus
 
 FAMILY = (AEKMeans, DEC, IDEC, DCN)
@@ -26,6 +28,16 @@ def blobs():
     rng = np.random.default_rng(0)
     labels = np.arange(90) % 3
     return (3 * np.eye(12)[labels] + 0.2 * rng.normal(size=(90, 12))).astype(np.float32), labels
+
+
+@pytest.mark.parametrize("method", FAMILY)
+def test_texts_are_read_by_the_same_parameters_as_in_two_stage(method):
+    common = [each for each in vars(shared).values() if isinstance(each, Parameter)]
+    ours, theirs = parameters_of(method), parameters_of(TwoStage)
+    reading = [name for name, declaration in theirs.items() if declaration in common]
+    assert {"representation", "backbone", "stop_words", "word_frequencies", "cache"} <= {*reading}
+    for name in reading:
+        assert (ours[name].default, ours[name].limit) == (theirs[name].default, theirs[name].limit), name
 
 
 def same_partition(left, right) -> bool:
