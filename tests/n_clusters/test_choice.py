@@ -96,12 +96,22 @@ def test_levels(n_clusters, n_distinct, levels):
     assert _levels(n_clusters, n_distinct) == levels
 
 
-def test_samples_share_no_row_and_are_of_one_size():
+def test_samples_are_of_one_size_and_share_rows_only_where_there_are_too_few():
     assert [len(rows) for rows in _samples(2_999, 0)] == [2_999]
-    assert [len(rows) for rows in _samples(5_000, 0)] == [3_000]
-    one, two = _samples(50_000, 0)
-    assert len(one) == len(two) == 3_000
+    for n_rows, distinct in ((50_000, 12_000), (12_000, 12_000), (7_000, None), (3_001, None)):
+        samples = _samples(n_rows, 0)
+        assert [len(set(rows)) for rows in samples] == [3_000] * 4
+        assert distinct in (len(set(np.concatenate(samples))), None)
+    one, two, three, _ = _samples(7_000, 0)
     assert not set(one) & set(two)
+    assert set(one) & set(three)
+
+
+def test_rows_that_are_in_several_samples_count_once():
+    vectors = np.repeat(np.eye(4, dtype=np.float32), 800, axis=0)
+    vectors += np.random.RandomState(0).normal(scale=0.1, size=vectors.shape).astype(np.float32)
+    found = choose_n_clusters(vectors, None, AUTO)
+    assert 3_000 < found.n_sampled <= 3_200
 
 
 def test_to_json_and_back():

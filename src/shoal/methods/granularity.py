@@ -16,7 +16,7 @@ from shoal.errors import ParameterError
 from shoal.methods import shared_parameters as shared
 from shoal.methods.inputs import Rows, row_keys, spread_over
 from shoal.n_clusters import Hierarchy, NClusters, Wanted, choose_n_clusters
-from shoal.n_clusters.choice import MAX_SAMPLES, SAMPLE_ROWS
+from shoal.n_clusters.choice import N_SAMPLES, SAMPLE_ROWS
 from shoal.parameters import shown
 from shoal.vectors import Vectors, cluster_means
 
@@ -57,7 +57,7 @@ def find_n_clusters(rows: Rows, wanted: Wanted, encoding: dict[str, Any]) -> NCl
 def encoded_sample(rows: Rows, encoding: dict[str, Any]) -> tuple[Vectors, list[str] | None]:
     """Return the vectors and texts of distinct rows, of a sample if there are many, sorted by their content."""
     _, first = np.unique(row_keys(rows), return_index=True)
-    sample = first[np.sort(np.random.RandomState(0).permutation(len(first))[: MAX_SAMPLES * SAMPLE_ROWS])]
+    sample = first[np.sort(np.random.RandomState(0).permutation(len(first))[: N_SAMPLES * SAMPLE_ROWS])]
     texts = None if rows.texts is None else [rows.texts[i] for i in sample]
     if rows.vectors is not None:
         return rows.vectors[sample], texts
