@@ -71,16 +71,17 @@ class Sorting:
     sorter : Sorter
         Sorts each block.
     table : BlockedTable
-        The rows. Those of parquet files are read by whoever sorts them.
+        The rows. Those of parquet files are read by whoever sorts them, those of large text files here.
     vectors : ndarray, optional
         A vector per row, for a model fitted on vectors.
 
     Examples
     --------
     >>> from shoal import TwoStage
+    >>> from shoal.corpus.sources.blocks import MemoryTable
     >>> texts = ["red apple", "green apple", "ripe apple", "fast car", "slow car", "new car"]
     >>> model = TwoStage(n_clusters=2, representation="tfidf").fit(texts)
-    >>> sorting = Sorting(Sorter(model, "text"), BlockedTable.of(pl.DataFrame({"text": [*texts, ""]})))
+    >>> sorting = Sorting(Sorter(model, "text"), MemoryTable(pl.DataFrame({"text": [*texts, ""]})))
     >>> [frame["cluster"].null_count() for frame in sorting.frames()], sorting.empty, int(sorting.sizes.sum())
     ([1], 1, 6)
     """

@@ -281,9 +281,10 @@ finally:
 
 def test_blocks_give_the_table_that_all_texts_at_once_give(shoal, run, tickets, tmp_path, monkeypatch):
     tables = []
-    for rows in (20_000, 4):
+    for rows, whole_bytes in ((20_000, 50_000_000), (4, 50_000_000), (4, 0)):
         monkeypatch.setattr("shoal.sorting.BLOCK_ROWS", rows)
-        out = tmp_path / f"sorted-{rows}.csv"
+        monkeypatch.setattr("shoal.corpus.sources.blocks.WHOLE_BYTES", whole_bytes)
+        out = tmp_path / f"sorted-{rows}-{whole_bytes}.csv"
         assert shoal("predict", run, tickets, "--min-confidence", 0.6, "--out", out).code == 0
         tables.append(out.read_text(encoding="utf-8"))
-    assert tables[0] == tables[1]
+    assert tables[0] == tables[1] == tables[2]

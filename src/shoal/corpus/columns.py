@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, time
 from decimal import Decimal
 from typing import Any
@@ -78,6 +79,41 @@ def series_of(name: str, values: Iterable[object]) -> tuple[pl.Series, int]:
     return pl.Series(name, texts, dtype=pl.String), converted
 
 
+@dataclass
+class CellKinds:
+    """What has been seen of a column's cells, each a value of JSON: enough to know its type before it is made."""
+
+    kinds: set[type] = field(default_factory=set)
+    least: int = 0
+    most: int = 0
+
+    def add(self, cell: object) -> None:
+        """Take note of a cell."""
+        if is_missing(cell):
+            return
+        self.kinds.add(type(cell))
+        if type(cell) is int:
+            self.least, self.most = min(self.least, cell), max(self.most, cell)
+
+    def dtype(self) -> pl.DataType | None:
+        """Return the type that `series_of` gives the column; None if it depends on the order of its cells."""
+        if self.kinds == {bool}:
+            return pl.Boolean()
+        if self.kinds == {float} or (self.kinds == {int, float} and max(-self.least, self.most) <= _EXACT):
+            return pl.Float64()
+        if self.kinds != {int}:
+            return pl.String()
+        return pl.Int64() if self.least >= -(2**63) and self.most < 2**63 else None
+
+
+def typed_series(name: str, values: Iterable[object], dtype: pl.DataType) -> pl.Series:
+    """Make some cells of a column whose type is known from `CellKinds`."""
+    cells = (None if is_missing(value) else value for value in values)
+    if dtype == pl.String:
+        return pl.Series(name, [None if cell is None else as_text(cell) for cell in cells], dtype=dtype)
+    return pl.Series(name, list(cells), dtype=dtype, strict=False)
+
+
 def strings_of(series: pl.Series) -> pl.Series:
     """Turn any column into strings, null where a cell is missing; nested cells become JSON."""
     if series.dtype == pl.String:
@@ -136,13 +172,16 @@ def frame_of_items(items: Sequence[object]) -> tuple[pl.DataFrame, dict[str, int
     if not records:
         return frame_of_columns(["text"], [items])
     if len(records) < len(items):
-        row = next(i for i, item in enumerate(items, start=1) if not isinstance(item, Mapping))
-        raise DataError(
-            f"item {row} is {type(items[row - 1]).__name__}, not an object, but others are objects; "
-            "pass only objects, or only texts."
-        )
+        raise not_all_objects(*next((i, item) for i, item in enumerate(items, 1) if not isinstance(item, Mapping)))
     names = dict.fromkeys(name for record in records for name in record)
     return frame_of_columns(names, ([record.get(name) for record in records] for name in names))
+
+
+def not_all_objects(row: int, item: object) -> DataError:
+    """Return the error for an item that is no object among others that are."""
+    return DataError(
+        f"item {row} is {type(item).__name__}, not an object, but others are objects; pass only objects, or only texts."
+    )
 
 
 def frame_of_named_rows(columns: Mapping[str, Any]) -> tuple[pl.DataFrame, dict[str, int]]:

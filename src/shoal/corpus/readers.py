@@ -18,10 +18,11 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-from shoal.corpus.columns import frame_of_columns, frame_of_items, frame_of_named_rows, unique_names
-from shoal.corpus.delimited import Table, lines_of, looks_like_csv, read_delimited
+from shoal.corpus.columns import frame_of_columns, frame_of_items, frame_of_named_rows
+from shoal.corpus.delimited import Table, TextLines, lines_of, looks_like_csv, read_delimited
 from shoal.corpus.encodings import decode
 from shoal.corpus.folders import read_folder
+from shoal.corpus.json_lines import items_of, parsed
 from shoal.corpus.unpacking import unzipped
 from shoal.corpus.xlsx import read_xlsx
 from shoal.errors import DataError, ParameterError
@@ -196,6 +197,11 @@ def format_of_name(name: str) -> str | None:
     return FORMATS.get(Path(name.lower().removesuffix(".gz")).suffix)
 
 
+def format_of(name: str, format: str | None) -> str | None:
+    """Return the format that is given, or else that the suffix stands for; None if it is unknown."""
+    return format_of_name(name) if format is None else FORMATS.get("." + format.lower().removeprefix("."))
+
+
 def _guess(text: str) -> str:
     """Guess the format of a text, by the rule of `read_table`."""
     first, *rest = re.split(r"[\r\n]+", text.strip(), maxsplit=1)
@@ -213,7 +219,7 @@ def _guess(text: str) -> str:
 
 def _read_json(text: str) -> Table:
     """Read a list of objects, a list of texts or an object of columns."""
-    data = _parsed(text)
+    data = parsed(text)
     if isinstance(data, list):
         return _noted(frame_of_items(data))
     if isinstance(data, dict) and all(isinstance(column, (list, dict)) for column in data.values()):
@@ -225,27 +231,7 @@ def _read_json(text: str) -> Table:
 
 def _read_jsonl(text: str) -> Table:
     """Read one JSON value per line, without blank lines."""
-    lines = ((number, line) for number, line in enumerate(lines_of(text), start=1) if line.strip())
-    return _noted(frame_of_items([_parsed(line.strip(), number) for number, line in lines]))
-
-
-def _parsed(text: str, line: int = 1) -> Any:
-    """Parse JSON that starts on the given line."""
-    try:
-        return json.loads(text, object_pairs_hook=_object)
-    except json.JSONDecodeError as error:
-        where = f"line {line + error.lineno - 1}, column {error.colno}"
-        raise DataError(f"{where} is not valid JSON ({error.msg}); correct or remove it.") from error
-    except (RecursionError, ValueError) as error:
-        raise DataError(f"line {line} is not usable JSON ({error}); correct or remove it.") from error
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make a dict of a JSON object; a repeated key is numbered, where Python would keep the last value alone."""
-    made = dict(pairs)
-    if len(made) == len(pairs):
-        return made
-    return dict(zip(unique_names(name for name, _ in pairs), (value for _, value in pairs), strict=True))
+    return _noted(frame_of_items(list(items_of(lines_of(text)))))
 
 
 def _noted(made: tuple[pl.DataFrame, dict[str, int]]) -> Table:
@@ -256,7 +242,8 @@ def _noted(made: tuple[pl.DataFrame, dict[str, int]]) -> Table:
 
 def _read_txt(text: str) -> Table:
     """Read one text per line; the last line end starts no new line."""
-    return pl.DataFrame({"text": [line.removesuffix("\n").removesuffix("\r") for line in lines_of(text)]}), {}
+    table = TextLines(lines_of(text))
+    return table.frame(list(table.rows())), {}
 
 
 def _read_parquet(raw: bytes) -> pl.DataFrame:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from shoal.errors import DataError
 
@@ -21,21 +20,33 @@ def unzipped(raw: bytes) -> bytes:
     Raises
     ------
     DataError
-        If it is damaged, or expands more than 250-fold.
+        If it expands more than 250-fold.
+    EOFError, zlib.error
+        If it is damaged.
     """
-    out = io.BytesIO()
-    rest = raw
-    while rest:
-        member = zlib.decompressobj(wbits=31)
-        data = member.decompress(rest, _CHUNK)
-        while data or member.unconsumed_tail:
-            out.write(data)
-            _check_ratio(out.tell(), len(raw))
-            data = member.decompress(member.unconsumed_tail, _CHUNK)
-        if not member.eof:
-            raise EOFError("it ends before its end marker")
-        rest = member.unused_data.lstrip(b"\0")  # padding is allowed between members
-    return out.getvalue()
+    return b"".join(unzip([raw], len(raw)))
+
+
+def unzip(chunks: Iterable[bytes], packed: int) -> Iterator[bytes]:
+    """Yield the content of a gzip file of ``packed`` bytes, as `unzipped` returns it, in chunks."""
+    unpacked = 0
+    member = None
+    for rest in chunks:
+        full = False  # more than a chunk came out, and some of it may still be held back
+        while rest or full:
+            if member is None or member.eof:
+                rest = rest if member is None else rest.lstrip(b"\0")  # padding is allowed between members
+                if not rest:
+                    break
+                member = zlib.decompressobj(wbits=31)
+            data = member.decompress(rest, _CHUNK)
+            unpacked += len(data)
+            _check_ratio(unpacked, packed)
+            yield data
+            rest = member.unused_data if member.eof else member.unconsumed_tail
+            full = len(data) == _CHUNK
+    if member is None or not member.eof:
+        raise EOFError("it ends before its end marker")
 
 
 def read_part(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
