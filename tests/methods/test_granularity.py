@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal import TwoStage
+from shoal import Shoal, TwoStage
+from shoal.encoder import shards
 from shoal.errors import ParameterError
 from shoal.methods.granularity import encoded_sample, find_n_clusters, tree_of
 from shoal.methods.inputs import Rows, rows_of
 from shoal.n_clusters import parse_wanted
+from tiny_backbone import tiny_backbone
 
 KINDS = {
     "fruit": ["apple", "pear", "plum", "cherry", "ripe", "juice", "orchard", "sweet"],
@@ -63,6 +65,16 @@ class TestBefore:
         one = find_n_clusters(rows_of(TEXTS, VECTORS), parse_wanted("auto"), {})
         other = find_n_clusters(rows_of([TEXTS[i] for i in order], VECTORS[order]), parse_wanted("auto"), {})
         assert one == other
+
+    @pytest.mark.parametrize("method", [Shoal, TwoStage])
+    def test_texts_are_not_encoded_again_to_find_it(self, method, tmp_path, monkeypatch):
+        encoded, encode = [], shards.encode_texts
+        monkeypatch.setattr(
+            shards, "encode_texts", lambda encoder, texts: encoded.extend(texts) or encode(encoder, texts)
+        )
+        words = [word for kind in KINDS.values() for word in kind]
+        method("auto", backbone=tiny_backbone(tmp_path / "bert", words)).fit(TEXTS)
+        assert sorted(encoded) == sorted(TEXTS)
 
     def test_vectors_alone(self):
         found = find_n_clusters(Rows(np.ones(80, dtype=bool), None, VECTORS), parse_wanted("auto"), {})

@@ -342,9 +342,13 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
 
     def _plan_reading(self, rows: Rows, wanted: Wanted) -> Reading:
         """Find the languages of the texts, and the encoder that reads them."""
+        encodes = self._has_transformer() or wanted.exact is None
+        return plan_reading(rows, self.get_params(deep=False), encodes=encodes, trains=self._trains_encoder())
+
+    def _has_transformer(self) -> bool:
+        """Tell whether the method encodes texts with a transformer, or with what stands in for one."""
         params = self.get_params(deep=False)
-        encodes = "backbone" in params and params.get("representation", TRANSFORMER) in (TRANSFORMER, MEANING_AND_WORDS)
-        return plan_reading(rows, params, encodes=encodes or wanted.exact is None, trains=self._trains_encoder())
+        return "backbone" in params and params.get("representation", TRANSFORMER) in (TRANSFORMER, MEANING_AND_WORDS)
 
     def _trains_encoder(self) -> bool:
         """Tell whether the method trains its encoder."""
@@ -359,7 +363,9 @@ class TextClusterer(TransformerMixin, ClusterMixin, BaseEstimator):
         started = time.perf_counter()
         params = self._reading_options()
         encoding = {name: params[name] for name in ENCODING if name in params}
-        self.n_clusters_choice_ = find_n_clusters(rows, wanted, encoding)
+        # Vectors that the fit will need are made here, for all rows, and found in the cache there.
+        needed = self._has_transformer() and not self._trains_encoder() and params.get("normalize", True)
+        self.n_clusters_choice_ = find_n_clusters(rows, wanted, encoding, whole=needed and params.get("cache", False))
         self.n_clusters_ = self.n_clusters_choice_.chosen
         if wanted.exact is None:
             context.log("n_clusters", started, n_clusters=self.n_clusters_, reason=self.n_clusters_choice_.reason)

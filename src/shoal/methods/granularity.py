@@ -18,6 +18,7 @@ from shoal.methods.inputs import Rows, row_keys, spread_over
 from shoal.n_clusters import Hierarchy, NClusters, Wanted, choose_n_clusters
 from shoal.n_clusters.choice import N_SAMPLES, SAMPLE_ROWS
 from shoal.parameters import shown
+from shoal.scratch import gathered
 from shoal.vectors import Vectors, cluster_means
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ ENCODING = {
 }
 
 
-def find_n_clusters(rows: Rows, wanted: Wanted, encoding: dict[str, Any]) -> NClusters:
+def find_n_clusters(rows: Rows, wanted: Wanted, encoding: dict[str, Any], *, whole: bool = False) -> NClusters:
     """Choose the number of clusters for some rows.
 
     The same rows in another order give the same answer: they are sorted by their content before they are sampled.
@@ -48,13 +49,15 @@ def find_n_clusters(rows: Rows, wanted: Wanted, encoding: dict[str, Any]) -> NCl
         The numbers to choose from.
     encoding : dict
         Options of the encoder, for texts without vectors.
+    whole : bool, default=False
+        Encode all rows, not a sample alone: a fit that needs their vectors finds them in the cache.
     """
     if wanted.exact is not None:
         return NClusters.given(wanted.exact, len(rows))
-    return choose_n_clusters(*encoded_sample(rows, encoding), wanted)
+    return choose_n_clusters(*encoded_sample(rows, encoding, whole=whole), wanted)
 
 
-def encoded_sample(rows: Rows, encoding: dict[str, Any]) -> tuple[Vectors, list[str] | None]:
+def encoded_sample(rows: Rows, encoding: dict[str, Any], *, whole: bool = False) -> tuple[Vectors, list[str] | None]:
     """Return the vectors and texts of distinct rows, of a sample if there are many, sorted by their content."""
     _, first = np.unique(row_keys(rows), return_index=True)
     sample = first[np.sort(np.random.RandomState(0).permutation(len(first))[: N_SAMPLES * SAMPLE_ROWS])]
@@ -62,7 +65,10 @@ def encoded_sample(rows: Rows, encoding: dict[str, Any]) -> tuple[Vectors, list[
     if rows.vectors is not None:
         return rows.vectors[sample], texts
     options = {**ENCODING, **encoding, "representation": "transformer", "normalize": True}
-    vectors = make_representation("transformer", options).fit(texts or []).encode(texts or [])
+    encoded = (rows.texts if whole else texts) or []
+    vectors = make_representation("transformer", options).fit(encoded).encode(encoded)
+    if whole:
+        vectors = gathered(vectors, sample)
     # Texts in two languages share no words: by words, they are grouped by language.
     return vectors, None if options["languages"] is not None else texts
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,18 +76,23 @@ def granularity_curve(samples: Sequence[Sequence[csr_matrix]], seed: int = 0) ->
     >>> curve[10].n_clusters, curve[10].agreement
     (4.0, 1.0)
     """
-    found = []
-    with progress("How many clusters", len(RESOLUTIONS) * len(samples), unit="granularities") as bar:
-        for graphs in samples:
-            joint = sum(graphs[1:], graphs[0])
-            for resolution in RESOLUTIONS:
-                found.append(_granularity(resolution, joint, graphs, seed))
-                bar.advance(1)
-    return tuple(_mean([found[i + len(RESOLUTIONS) * s] for s in range(len(samples))]) for i in range(len(RESOLUTIONS)))
+    import torch  # it knows how many threads this process may have
+
+    joint = [sum(graphs[1:], graphs[0]) for graphs in samples]
+    wanted = [(resolution, s) for resolution in RESOLUTIONS for s in range(len(samples))]
+    found: list[Granularity] = []
+    with (
+        progress("How many clusters", len(wanted), unit="granularities") as bar,
+        ThreadPoolExecutor(torch.get_num_threads()) as pool,
+    ):
+        for point in pool.map(lambda want: _granularity(want[0], joint[want[1]], samples[want[1]], seed), wanted):
+            found.append(point)
+            bar.advance(1)
+    return tuple(_mean(found[i : i + len(samples)]) for i in range(0, len(found), len(samples)))
 
 
 def _granularity(resolution: float, joint: csr_matrix, graphs: Sequence[csr_matrix], seed: int) -> Granularity:
-    """Measure one granularity in one sample."""
+    """Measure one granularity in one sample; finding communities leaves other threads to do the same."""
     labels = communities(joint, resolution, seed)
     shares = np.bincount(labels) / len(labels)
     views = [communities(graph, resolution, seed) for graph in graphs] if len(graphs) > 1 else []
