@@ -45,9 +45,9 @@ def package_titles(catalogue: str, kind: str, each: int, seed: int = 0) -> tuple
         if section and title and section[1] in KINDS[kind]:
             sections[title[1].strip()].add(section[1])
     titles: dict[str, list[str]] = defaultdict(list)
-    for title, of in sorted(sections.items()):
+    for name, of in sorted(sections.items()):
         if len(of) == 1:
-            titles[min(of)].append(title)
+            titles[min(of)].append(name)
     rng = random.Random(seed)
     rows = [
         (title, section)
