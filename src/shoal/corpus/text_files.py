@@ -18,7 +18,8 @@ from shoal.corpus.json_lines import JsonLines
 from shoal.corpus.unpacking import unzip
 from shoal.errors import DataError
 
-_CHUNK = 1 << 20
+# Larger ones are not faster, and leave memory in pieces that are of no use to others.
+_CHUNK = 1 << 16
 
 
 class LineTable(Protocol):

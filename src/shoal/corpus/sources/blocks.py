@@ -20,8 +20,8 @@ from shoal.corpus.sources.local_files import files_of, is_data_set, is_parquet, 
 from shoal.corpus.text_files import LineTable, open_lines
 from shoal.errors import DataError
 
-# Text files up to this size are read whole, which is faster: larger ones are gone through several times.
-WHOLE_BYTES = 50_000_000
+# Text files up to this size, unpacked, are read whole, and once; larger ones are gone through several times.
+WHOLE_BYTES = 10_000_000
 
 
 @dataclass(frozen=True)
