@@ -70,7 +70,7 @@ def test_cheap_cells_come_first_then_seeds_and_each_cell_once():
 
 def test_done_means_ok_with_the_parameters_of_today():
     wanted = Task(Cell("bow-kmeans", {"n_clusters": 3, "n_init": 1}, "topics", None, 0), SHA256, "row", "cheap", 60)
-    record = {"status": "ok", "settings": wanted.cell.settings()}
+    record = {"status": "ok", "cell": wanted.cell.as_dict(), "settings": wanted.cell.settings()}
     assert is_done(wanted, {wanted.key: record})
     assert not is_done(wanted, {})
     assert not is_done(wanted, {wanted.key: record | {"status": "failed"}})

@@ -46,6 +46,11 @@ RECORDS = [
 ]
 
 
+def test_results_of_other_defaults_do_not_count():
+    older = record("agnews", 4, 1, 99.0, 4, settings={"n_neighbors": 7})
+    assert compared([*RECORDS, older]) == compared(RECORDS)
+
+
 def test_rows_are_means_over_seeds():
     agnews, trec = compared(RECORDS)
     assert (agnews["data_set"], agnews["classes"], trec["data_set"]) == ("agnews", 4, "trec6")

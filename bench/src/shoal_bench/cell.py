@@ -89,6 +89,12 @@ class Cell:
         return plain
 
 
+def changed_defaults(record: Record) -> list[str]:
+    """Name the parameters with another default than today's; one that is new since then changed nothing."""
+    then, now = record.get("settings", {}), Cell.of(record["cell"]).settings()
+    return [name for name in then if name in now and then[name] != now[name]]
+
+
 def run(cell: Cell) -> Record:
     """Run a cell here and return its record; whatever goes wrong in the fit is in the record.
 

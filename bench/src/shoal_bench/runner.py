@@ -23,7 +23,7 @@ from filelock import BaseFileLock, FileLock, Timeout
 
 from shoal.cache import cache_folder
 from shoal.progress import progress
-from shoal_bench.cell import Cell, blank_record
+from shoal_bench.cell import Cell, blank_record, changed_defaults
 from shoal_bench.child import child_environment, record_of
 from shoal_bench.data_sets import data_folder
 from shoal_bench.results import FAILED, OK, UNAVAILABLE, Record, Results, extras_of
@@ -119,8 +119,7 @@ def is_done(task: Task, known: dict[str, Record]) -> bool:
     record = known.get(task.key)
     if record is None or record["status"] != OK or not set(task.cell.extras) <= extras_of(record):
         return False
-    then, now = record.get("settings", {}), task.cell.settings()
-    return all(then[name] == now[name] for name in then.keys() & now.keys())
+    return not changed_defaults(record)
 
 
 class Runner:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from shoal.metrics import rises
+from shoal_bench.cell import changed_defaults
 from shoal_bench.data_sets import DATA_SETS, find_data_set
 from shoal_bench.results import OK, Record
 
@@ -30,9 +31,11 @@ NEAR = 1.5
 
 
 def kind_of(record: Record) -> str | None:
-    """Return which of the compared fits a record is; None if it is another, or of a sample."""
+    """Return which of the compared fits a record is; None if it is another, of a sample, or of other defaults."""
     cell = record.get("cell") or {}
     if not cell or record["status"] != OK or cell["n_texts"] is not None or cell.get("train_share"):
+        return None
+    if changed_defaults(record):
         return None
     if cell["peer"] == "bertopic":
         found = record.get("settings") or {}

@@ -6,7 +6,8 @@ import math
 import shlex
 from collections.abc import Callable, Iterator
 
-from shoal_bench.report.summary import Measured, SuiteSummary, changed_defaults, mean
+from shoal_bench.cell import changed_defaults
+from shoal_bench.report.summary import Measured, SuiteSummary, mean
 from shoal_bench.results import UNAVAILABLE, Record
 
 UNTRAINED = "(start)"

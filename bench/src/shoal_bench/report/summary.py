@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from shoal.encoder.packaged import PACKAGED
-from shoal_bench.cell import Cell
+from shoal_bench.cell import changed_defaults
 from shoal_bench.data_sets import find_data_set
 from shoal_bench.results import OK, Record, extras_of
 from shoal_bench.suite import Row, Suite
@@ -232,12 +232,6 @@ def _of_one_kind(records: Sequence[Record]) -> tuple[Record, ...]:
     """Return the records with today's defaults, or all if there are none: one mean must not mix the two."""
     today = tuple(record for record in records if not changed_defaults(record))
     return today or tuple(records)
-
-
-def changed_defaults(record: Record) -> list[str]:
-    """Name the parameters with another default than today's; one that is new since then changed nothing."""
-    then, now = record["settings"], Cell.of(record["cell"]).settings()
-    return [name for name in then if name in now and then[name] != now[name]]
 
 
 def path_through(trace: Sequence[Mapping[str, Any]], name: str) -> list[tuple[int, float]]:
