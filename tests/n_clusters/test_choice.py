@@ -74,7 +74,12 @@ def test_unclear_agreement_goes_no_finer_than_plain_modularity():
 
 
 def test_a_few_texts_set_apart_are_no_granularity():
-    assert _best([point(3, 0.95, spread=1.1), point(8, 0.6)], 2, 100)[0].n_clusters == 8
+    # a tenth of the texts in two small groups: 1 - (0.9² + 2 · 0.05²) is the most that they can explain
+    assert _best([point(3, 0.95, modularity=0.185, spread=1.5), point(8, 0.6)], 2, 100)[0].n_clusters == 8
+
+
+def test_two_clusters_are_possible_where_finer_ones_explain_much():
+    assert _best([point(2, 0.95, modularity=0.49), point(20, 0.6, modularity=0.8)], 2, 100)[0].n_clusters == 2
 
 
 def test_nothing_in_the_range_takes_the_nearest():

@@ -28,8 +28,9 @@ CLEAR_AGREEMENT = 0.45
 # Where they see the same groups, finer granularities are as good if agreement and modularity are lower by these shares
 # at the most: then the finest, because merging two clusters is less work than finding the border within one.
 AGREEMENT_SLACK, MODULARITY_SLACK = 0.02, 0.05
-# Communities that set a few texts apart from all the rest are no granularity.
-LEAST_SPREAD = 1.7
+# Communities that set a few texts apart from all the rest explain little of what finer ones do, and are no granularity.
+# Two clusters remain possible: their modularity is at most 1/2, and that of many hardly ever more than 0.8.
+LEAST_EXPLAINED = 0.6
 # The reason for a number that was not chosen here.
 GIVEN = "as given"
 # The levels on offer, as far as they make sense.
@@ -152,9 +153,8 @@ def neighbour_graphs(vectors: Vectors, texts: Sequence[str] | None, rows: NDArra
 
 def _best(curve: Sequence[Granularity], least: int, most: int) -> tuple[Granularity, str]:
     """Return the best granularity with an allowed number of clusters, and why; the nearest if none is allowed."""
-    allowed = [
-        point for point in curve if least - 0.5 <= point.n_clusters < most + 0.5 and point.spread >= LEAST_SPREAD
-    ]
+    enough = LEAST_EXPLAINED * max(point.modularity for point in curve)
+    allowed = [point for point in curve if least - 0.5 <= point.n_clusters < most + 0.5 and point.modularity >= enough]
     if not allowed:
         middle = np.sqrt(least * most)
         return min(curve, key=lambda point: abs(np.log(point.n_clusters / middle))), "the nearest to the range allowed"
