@@ -26,7 +26,8 @@ LOCAL, RAY = "local", "ray"
 ENGINES = (LOCAL, RAY)
 # So few texts or rows are not worth sending.
 LEAST_ITEMS = 64
-BLOCKS_EACH = 4
+# Blocks of each worker: while the last ones are worked on, others have nothing to do.
+BLOCKS_EACH = 8
 _current: ContextVar[Engine] = ContextVar("engine", default=LocalEngine())  # noqa: B039 - it has no state
 
 
