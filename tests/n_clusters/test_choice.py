@@ -66,16 +66,23 @@ def test_clear_agreement_prefers_the_finest_that_is_as_good():
     assert _best(less_modular, 2, 100)[0].n_clusters == 9
 
 
-def test_unclear_agreement_goes_no_finer_than_plain_modularity():
-    curve = [point(5, 0.2, resolution=0.5), point(12, 0.25), point(40, 0.4, resolution=4.0)]
+@pytest.mark.parametrize("coarser", [0.2, 0.44])
+def test_where_nothing_is_clearly_agreed_on_plain_modularity_decides(coarser):
+    curve = [point(5, coarser, resolution=0.5), point(12, 0.25), point(40, 0.4, resolution=4.0)]
     best, reason = _best(curve, 2, 100)
     assert best.n_clusters == 12
-    assert reason == "meaning and words agree little on any number (40% beyond chance); modularity sets the limit"
+    assert reason.startswith("the groups of neighbours, by modularity; meaning and words agree on no number (4")
 
 
 def test_a_few_texts_set_apart_are_no_granularity():
     # a tenth of the texts in two small groups: 1 - (0.9² + 2 · 0.05²) is the most that they can explain
     assert _best([point(3, 0.95, modularity=0.185, spread=1.5), point(8, 0.6)], 2, 100)[0].n_clusters == 8
+
+
+def test_in_a_range_the_best_of_the_range_counts():
+    curve = [point(3, 0.6, modularity=0.3), point(20, 0.5, modularity=0.8)]
+    assert _best(curve, 2, 5)[0].n_clusters == 3
+    assert _best(curve, 2, 50)[0].n_clusters == 20
 
 
 def test_two_clusters_are_possible_where_finer_ones_explain_much():

@@ -22,8 +22,8 @@ N_SAMPLES = 4
 NEIGHBOURS = 10
 # Fewer distinct rows have no groups of neighbours.
 LEAST_ROWS = 4
-# From here on meaning and words see the same groups. Below it they share local likeness only, which goes on rising
-# towards groups of a few texts: the search then ends at the granularity of plain modularity, resolution 1.
+# From here on meaning and words see the same groups. Below it they share local likeness only, which says nothing of a
+# number and goes on rising towards groups of a few texts: plain modularity, resolution 1, then decides.
 CLEAR_AGREEMENT = 0.45
 # Where they see the same groups, finer granularities are as good if agreement and modularity are lower by these shares
 # at the most: then the finest, because merging two clusters is less work than finding the border within one.
@@ -153,28 +153,24 @@ def neighbour_graphs(vectors: Vectors, texts: Sequence[str] | None, rows: NDArra
 
 def _best(curve: Sequence[Granularity], least: int, most: int) -> tuple[Granularity, str]:
     """Return the best granularity with an allowed number of clusters, and why; the nearest if none is allowed."""
-    enough = LEAST_EXPLAINED * max(point.modularity for point in curve)
-    allowed = [point for point in curve if least - 0.5 <= point.n_clusters < most + 0.5 and point.modularity >= enough]
-    if not allowed:
+    within = [point for point in curve if least - 0.5 <= point.n_clusters < most + 0.5]
+    if not within:
         middle = np.sqrt(least * most)
         return min(curve, key=lambda point: abs(np.log(point.n_clusters / middle))), "the nearest to the range allowed"
-    clearest, strongest = (max(getattr(each, name) for each in allowed) for name in ("agreement", "modularity"))
-    clear = clearest >= CLEAR_AGREEMENT
-    if not clear:
-        allowed = [point for point in allowed if point.resolution <= 1] or allowed[:1]
-    if clearest == 0:
-        return allowed[-1], "the groups of neighbours, by modularity"
+    strongest = max(point.modularity for point in within)
+    allowed = [point for point in within if point.modularity >= LEAST_EXPLAINED * strongest]
+    clearest = max(point.agreement for point in allowed)
+    if clearest < CLEAR_AGREEMENT:
+        plain = [point for point in allowed if point.resolution <= 1] or allowed[:1]
+        seen = f"; meaning and words agree on no number ({clearest:.0%} beyond chance at the most)" if clearest else ""
+        return plain[-1], f"the groups of neighbours, by modularity{seen}"
     best = max(range(len(allowed)), key=lambda i: allowed[i].agreement * allowed[i].cohesion)
-    while clear and best + 1 < len(allowed):
+    while best + 1 < len(allowed):
         finer = allowed[best + 1]
         if finer.agreement < (1 - AGREEMENT_SLACK) * clearest or finer.modularity < (1 - MODULARITY_SLACK) * strongest:
             break
         best += 1
-    if clear:
-        return allowed[best], f"meaning and words agree best at about this number ({clearest:.0%} beyond chance)"
-    return allowed[best], (
-        f"meaning and words agree little on any number ({clearest:.0%} beyond chance); modularity sets the limit"
-    )
+    return allowed[best], f"meaning and words agree best at about this number ({clearest:.0%} beyond chance)"
 
 
 def _levels(n_clusters: int, n_distinct: int) -> dict[str, int]:
