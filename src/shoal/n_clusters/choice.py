@@ -158,7 +158,8 @@ def _best(curve: Sequence[Granularity], least: int, most: int) -> tuple[Granular
         middle = np.sqrt(least * most)
         return min(curve, key=lambda point: abs(np.log(point.n_clusters / middle))), "the nearest to the range allowed"
     strongest = max(point.modularity for point in within)
-    allowed = [point for point in within if point.modularity >= LEAST_EXPLAINED * strongest]
+    enough = min(LEAST_EXPLAINED * strongest, strongest)  # it may be negative
+    allowed = [point for point in within if point.modularity >= enough]
     clearest = max(point.agreement for point in allowed)
     if clearest < CLEAR_AGREEMENT:
         plain = [point for point in allowed if point.resolution <= 1] or allowed[:1]
