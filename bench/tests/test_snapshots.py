@@ -84,7 +84,7 @@ def test_extras_are_no_part_of_the_key_but_of_what_is_done(cell):
     tasks = [Task(each, "sum", "row", "expensive", 60) for each in (cell, wanted, replace(cell, extras=("ranking",)))]
     (task,) = in_order(tasks)
     assert set(task.cell.extras) == {"pairs", "ranking"}
-    record = {"status": "ok", "settings": {}, "extras": {"pairs": []}}
+    record = {"status": "ok", "cell": task.cell.as_dict(), "settings": {}, "extras": {"pairs": []}}
     assert is_done(tasks[0], {task.key: record})
     assert is_done(tasks[1], {task.key: record})
     assert not is_done(task, {task.key: record})
