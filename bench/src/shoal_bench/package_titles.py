@@ -1,4 +1,4 @@
-"""A corpus for checks that every Debian machine has: the titles of Debian's packages, with their sections as classes."""
+"""A corpus that every Debian machine has: the titles of Debian's packages, with their sections as classes."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ def packages(
 ) -> None:
     """Write the titles of Debian's packages, with their sections as classes.
 
-    They are those that `apt-cache dumpavail` prints on this machine. They had a hand in how the number of clusters is found,
-    and in no constant of the default method with the number given.
+    They are those that `apt-cache dumpavail` prints on this machine. They had a hand in how the number of
+    clusters is found, and in no constant of the default method with the number given.
     """
     from shoal.cli.console import say
     from shoal.errors import DataError, ParameterError
