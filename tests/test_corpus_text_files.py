@@ -121,7 +121,7 @@ class TestTheSame:
         (tmp_path / f"a.{suffix}").write_bytes(raw)
         assert_streams_as_read(tmp_path / f"a.{suffix}", 2)
 
-    @pytest.mark.parametrize("raw", [gzip.compress(b"text\n" + b"abc\n" * 50)[:-9], b"text\na\n"])
+    @pytest.mark.parametrize("raw", [gzip.compress(b"text\n" + b"abc\n" * 50, mtime=0)[:-9], b"text\na\n"])
     def test_damaged_gzip(self, tmp_path, streamed, raw):
         (tmp_path / "a.csv.gz").write_bytes(raw)
         with pytest.raises(DataError, match=r"a.csv.gz: it is damaged gzip \("):

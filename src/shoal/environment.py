@@ -72,11 +72,16 @@ def peak_memory_mb() -> float | None:
 
 def _cpu() -> str:
     """Return the processor's name, if the system reports it."""
+    return cpu_fact("model name") or platform.processor() or platform.machine()
+
+
+def cpu_fact(name: str) -> str:
+    """Return what Linux reports of the first processor under a name, such as ``vendor_id``; empty if it does not."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
-        return platform.processor()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+        return ""
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")
 
 
 def memory_gb() -> float | None:

@@ -77,5 +77,5 @@ def cluster_means(vectors: NDArray[Any], labels: NDArray[np.int64], n_clusters: 
     """Return the mean vector of each cluster, (n_clusters, d); zeros for a cluster without members."""
     sums = np.zeros((n_clusters, vectors.shape[1]), dtype=np.float64)
     for block in in_blocks(vectors):
-        np.add.at(sums, labels[block], vectors[block])
+        sums += membership(labels[block], n_clusters, np.float64) @ vectors[block]
     return (sums / np.maximum(np.bincount(labels, minlength=n_clusters), 1)[:, None]).astype(np.float32)

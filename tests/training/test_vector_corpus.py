@@ -98,3 +98,33 @@ def test_what_is_not_watched_is_neither_judged_nor_stopped(matrix):
     assert (first["steps"], first["start"], first["end"], first["rolled_back"]) == (6, {}, {}, False)
     assert result.outcome["start"] == second["start"] != {}
     assert len(result.start_labels) == 24
+
+
+class Drift(Objective):
+    """Moves nothing; its centres drift to a bad partition, which fresh starts do not share, or share if ``stuck``."""
+
+    def __init__(self, stuck):
+        super().__init__(nn.Linear(3, 3, bias=False))
+        self.place = nn.Parameter(torch.zeros(1))
+        self.stuck = stuck
+        with torch.no_grad():
+            self.encoder.weight.copy_(torch.eye(3))
+
+    def forward(self, batch):
+        return {"drift": -self.place.sum() + 0.0 * batch.encoded_by(self.encoder).sum()}
+
+    def labels(self, embeddings, rng=None):
+        good = (embeddings[:, 0] > 0).astype(np.int64)
+        drifted = self.place.item() > 0 and (rng is None or self.stuck)
+        return np.arange(len(embeddings)) % 2 if drifted else good
+
+
+@pytest.mark.parametrize("stuck", [False, True])
+def test_the_end_is_judged_by_the_answer_that_it_would_give(matrix, stuck):
+    options = TrainingOptions(**OPTIONS | {"learning_rate": 0.0}, epochs=2)
+    result = Trainer(VectorCorpus(matrix), options, n_clusters=2).run([Stage("drift", Drift(stuck))])
+    (stage,) = result.outcome["stages"]
+    assert stage["rolled_back"] is stuck
+    assert stage["kept_step"] == (0 if stuck else 6)
+    assert stage["end"]["gain"] == 0.0
+    assert (result.undone_labels is not None) is stuck

@@ -82,6 +82,8 @@ def load_backbone(name: str) -> tuple[Any, Any]:
     """
     from transformers import AutoModel, AutoTokenizer
 
+    from shoal.encoder.onednn import with_fast_layers
+
     source = source_of(name)
     # Code that comes with a model is never run, nor does transformers ask to run it. A folder needs no network.
     rules = {"trust_remote_code": False, "local_files_only": Path(source).is_dir()}
@@ -104,7 +106,7 @@ def load_backbone(name: str) -> tuple[Any, Any]:
         )
     if getattr(model.config, "is_encoder_decoder", False):
         raise ModelError(f"backbone={name!r} is an encoder-decoder; pass an encoder such as BERT or MPNet.")
-    return model.float().eval(), tokenizer
+    return with_fast_layers(model.float().eval()), tokenizer
 
 
 def layer_stack(model: Any) -> Any:

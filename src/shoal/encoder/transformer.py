@@ -157,7 +157,7 @@ class TransformerEncoder(TokenStatesEncoder):
             if name.startswith("pooler."):  # not used, and random if the checkpoint has none
                 continue
             digest.update(f"{name} {tuple(tensor.shape)} ".encode())
-            digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+            digest.update(tensor.detach().cpu().contiguous().numpy().data)  # a view: no copy of the weights
         options = [self.pooling, self.max_length, self.normalize, self.long_texts]
         options += [self.precision] * (self.precision != "float32")
         digest.update(json.dumps([_rules(self.tokenizer), options], sort_keys=True).encode())

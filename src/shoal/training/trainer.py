@@ -18,7 +18,7 @@ from shoal.progress import progress
 from shoal.training.batch import CorpusViews, VectorCorpus
 from shoal.training.callbacks import Callback, Record, restore_states, states_of
 from shoal.training.checkpoint import Checkpoints
-from shoal.training.guard import Guard, learnt_state
+from shoal.training.guard import Guard, Signs, learnt_state
 from shoal.training.options import TrainingOptions
 from shoal.training.randomness import random_states, restore_random_states, seeded
 from shoal.training.result import Learnt, TrainingResult
@@ -266,23 +266,35 @@ class Trainer:
     def _finish(self, stage: Stage) -> None:
         """Roll back if something went wrong, and record the outcome of the stage."""
         state, best = self.state, self.state.best
-        reason = state.alarm
-        if not reason and self.options.guard and state.guard and state.signs and best.signs:
-            reason = state.guard.regret(best.signs, state.signs, stage.regret)
-        undone = bool(reason) and best.signs is not None  # a stage that is not watched has nothing to go back to
+        undone = ""
+        if best.signs is not None:  # a stage that is not watched has nothing to go back to
+            undone = state.alarm or self._regret(stage, state.signs)
         if undone:
-            state.undone_labels = self._last_labels(stage)
+            embeddings = self.team.run(self._embed)
+            labels = self._answer(stage, embeddings)
+            if not state.alarm and state.guard is not None:
+                # While training goes on, clusters follow from the centres of the start; the answer may leave them.
+                answered = state.guard.evaluate(embeddings, labels)
+                undone = self._regret(stage, answered)
+                state.signs = answered
+        if undone and best.signs is not None:
+            state.undone_labels = labels
             best.restore(stage.objective)
             state.signs = best.signs
-        state.end_stage(stage.name, watched=stage.watched, undone=reason if undone else "")
+        state.end_stage(stage.name, watched=stage.watched, undone=undone)
 
-    def _last_labels(self, stage: Stage) -> NDArray[np.int64]:
+    def _regret(self, stage: Stage, signs: Signs | None) -> str:
+        """Say why an end with these signs is worse than the best state; an empty string if it is not."""
+        guard, best = self.state.guard, self.state.best
+        if not self.options.guard or guard is None or signs is None or best.signs is None:
+            return ""
+        return guard.regret(best.signs, signs, stage.regret)
+
+    def _answer(self, stage: Stage, embeddings: Vectors) -> NDArray[np.int64]:
         """Return the labels that the end of a stage would have; those of its last evaluation if it is not finite."""
-        embeddings = self.team.run(self._embed)
         if not np.isfinite(embeddings).all():
             return self.state.labels
-        rng = np.random.RandomState(self.options.seed)
-        return stage.objective.labels(embeddings, rng)
+        return stage.objective.labels(embeddings, np.random.RandomState(self.options.seed))
 
     def _embed(self) -> Vectors:
         """Return the vectors of the texts themselves, in evaluation mode. Run by all workers."""
