@@ -93,7 +93,7 @@ def test_maps_show_every_text_at_every_look_by_cluster(tmp_path, made_suite, mad
         {
             **record,
             "trace": [
-                {**evaluation, "epoch": evaluation["step"] // 20, "map": places} for evaluation in record["trace"]
+                {**evaluation, "epoch": 1 + evaluation["step"] // 20, "map": places} for evaluation in record["trace"]
             ],
         }
         for record in made_records
@@ -101,7 +101,7 @@ def test_maps_show_every_text_at_every_look_by_cluster(tmp_path, made_suite, mad
     summary = summary_of(made_suite, records, kind="maps", data_sets=("agnews", "tweet"))
     panels = drawn(pictures.maps(summary))
     titles = [panel.get_title() for panel in panels]
-    assert titles == ["epoch 0: ACC 76.0", "epoch 1: ACC 78.0", "epoch 2: ACC 80.0"]
+    assert titles == ["start: ACC 76.0", "epoch 1: ACC 78.0", "epoch 2: ACC 80.0"]
     zero, eight = panels[0].collections
     assert zero.get_offsets().tolist() == [[0, 0], [500, 999]]
     assert eight.get_offsets().tolist() == [[999, 10], [3, 4]]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from shoal_bench.data_sets import find_data_set
+from shoal_bench.report.remarks import remarks_on
+from shoal_bench.report.suite_chapter import score_table
 from shoal_bench.report.summary import path_through, summarise
 from shoal_bench.tiers import find_tier
 
@@ -50,12 +53,16 @@ def test_the_tier_with_most_texts_is_shown(made_suite, made_records):
     assert summarise(made_suite, known(made_records)).tier.name == "standard"
 
 
-def test_the_tier_with_most_results_wins_over_one_with_more_texts(made_suite, make_record):
+def test_results_of_quick_fill_the_gaps_of_standard(made_suite, make_record):
     large = [cell for row, cell in made_suite.cells(find_tier("standard")) if row.name == "Gamma"][:1]
     small = [cell for row, cell in made_suite.cells(find_tier("quick")) if row.name == "Gamma"][:2]
     records = [make_record(cell, scores={"acc": 1.0}) for cell in (*large, *small)]
-    assert summarise(made_suite, known(records[:2])).tier.name == "standard", "of equals, that with more texts"
-    assert summarise(made_suite, known(records)).tier.name == "quick"
+    assert summarise(made_suite, known(records[1:])).tier.name == "quick", "nothing else was run"
+    summary = summarise(made_suite, known(records))
+    assert summary.tier.name == "standard"
+    found = {name: summary.of(row_of(made_suite, "Gamma"), name) for name in {cell.data_set for cell in small}}
+    assert all(cell.records for cell in found.values())
+    assert found[large[0].data_set].other_size is None
 
 
 def test_a_result_without_what_the_suite_asks_for_beside_the_scores_does_not_count(made_suite, make_record):
@@ -119,3 +126,38 @@ def test_a_mean_has_records_of_one_kind_of_defaults_only(made_suite, made_record
     )
     others = [record for record in before.records if record["key"] != first["key"]]
     assert list(cell.records) == (others or [aged])
+
+
+def test_the_largest_other_number_of_texts_stands_where_the_tiers_was_not_run(made_suite, make_record):
+    tier, row = find_tier("standard"), row_of(made_suite, "Gamma")
+    first, second = (find_data_set(name) for name in made_suite.data_sets[:2])
+    records = [
+        make_record(row.cell(data_set, tier, seed, n_texts), scores={"acc": float(n_texts + seed)}, n_texts=n_texts)
+        for data_set, seed, n_texts in ((first, 0, 100), (first, 0, 300), (first, 1, 300), (second, 0, 300))
+    ]
+    records.append(make_record(row.cell(second, tier, 0), scores={"acc": 77.0}))
+    summary = summarise(made_suite, known(records))
+    assert (summary.of(row, first.name).mean("acc"), summary.of(row, first.name).other_size) == (300.5, 300)
+    assert (summary.of(row, second.name).mean("acc"), summary.of(row, second.name).other_size) == (77.0, None)
+    assert "300.5 ± 0.7 (n = 2) (300 texts)" in score_table(summary, "acc")
+    assert f"{row.name}: run with `--texts 300` on {first.name}." in remarks_on(summary)
+    assert "ours, 300 texts | 300.5 | 300.0" in score_table(summary, "acc"), "the other set can be compared"
+
+
+def test_rows_can_be_compared_on_as_many_texts(made_suite, make_record):
+    tier, beta, gamma = find_tier("standard"), row_of(made_suite, "Beta"), row_of(made_suite, "Gamma")
+    first, second = (find_data_set(name) for name in made_suite.data_sets[:2])
+    records = [
+        make_record(row.cell(data_set, tier, 0, n_texts), scores={"acc": acc}, n_texts=n_texts or data_set.n_texts)
+        for row, data_set, n_texts, acc in (
+            (beta, first, None, 80.0),
+            (beta, first, 300, 70.0),
+            (gamma, first, 300, 60.0),
+            (beta, second, None, 50.0),
+            (gamma, second, 300, 40.0),
+        )
+    ]
+    summary = summarise(made_suite, known(records))
+    assert summary.of(beta, first.name).mean("acc") == 80.0
+    assert [summary.alike(row, first.name).mean("acc") for row in (beta, gamma)] == [70.0, 60.0]
+    assert [summary.alike(row, second.name).mean("acc") for row in (beta, gamma)] == [50.0, 40.0], "nobody ran it so"

@@ -117,7 +117,7 @@ def in_panels(
     labels : (str, str)
         Beneath all panels, and to their left.
     columns : int
-        Of the legend.
+        Of the legend, at most; fewer if its labels are long for the width.
     """
 
     def draw_all(figure: Figure) -> None:
@@ -128,7 +128,8 @@ def in_panels(
         handles = [handle for panel in grid for handle in panel.get_legend_handles_labels()[0]]
         entries = {str(handle.get_label()): handle for handle in handles}
         if entries:
-            figure.legend(list(entries.values()), list(entries), loc="outside upper left", ncols=columns)
+            fitting = columns_that_fit(list(entries), figure.get_figwidth(), columns)
+            figure.legend(list(entries.values()), list(entries), loc="outside upper left", ncols=fitting)
         for label, put in zip(labels, (figure.supxlabel, figure.supylabel), strict=True):
             if label:
                 put(label, fontsize=9)
@@ -146,9 +147,32 @@ def panels(figure: Figure, n: int, in_a_line: int) -> list[Axes]:
     return grid[:n]
 
 
+def columns_that_fit(labels: Sequence[str], width: float, most: int) -> int:
+    """Return how many columns of a legend fit into so many inches, at least one.
+
+    Examples
+    --------
+    >>> columns_that_fit(["ajax", "oracle"], 6.0, 7), columns_that_fit(["culture-arts-entertainment"], 6.0, 7)
+    (6, 2)
+    """
+    widest = 0.45 + 0.075 * max(map(len, labels))  # the mark and the gaps, and a letter of the size of bench.mplstyle
+    return max(1, min(most, int(width / widest)))
+
+
 def style(place: int) -> tuple[str, str]:
     """Return the colour and the marker of the curve at a place."""
     return COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+
+
+def point_style(place: int) -> dict[str, Any]:
+    """Return the colour and the marker of points: a marker for each round of the colours.
+
+    Examples
+    --------
+    >>> point_style(0) == point_style(7) | {"marker": "o"}, point_style(7)["marker"]
+    (True, 's')
+    """
+    return {"color": style(place)[0], "marker": MARKERS[place // len(COLOURS) % len(MARKERS)]}
 
 
 def log_scale(panel: Axes, which: Literal["x", "y"], values: Sequence[float]) -> None:

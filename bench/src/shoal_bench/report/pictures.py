@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, Album, Drawing, in_panels, log_scale, panels, style
+from shoal_bench.report.drawing import (
+    COLOURS,
+    FAINT,
+    INK,
+    Album,
+    Drawing,
+    in_panels,
+    log_scale,
+    panels,
+    point_style,
+    style,
+)
 from shoal_bench.report.ranks import Ranking, rank_methods
 from shoal_bench.report.stages import MEASURES, mean_path, measures_of, stage_means, stage_names
 from shoal_bench.report.summary import SuiteSummary, path_through, published_of
@@ -182,14 +193,17 @@ def critical_difference(figure: Figure, ranking: Ranking) -> None:
 
 
 def bars(summary: SuiteSummary) -> list[Drawing]:
-    """Show the rows side by side on every data set, one panel per metric; a short line is the published figure."""
+    """Show the rows side by side on every data set, one panel per metric; a short line is the published figure.
+
+    Where some rows lack the tier's number of texts, the others are shown on as many as those, if they have been run so.
+    """
     metrics, names, rows = summary.suite.metrics, summary.data_sets, summary.rows
     width = 0.8 / max(len(rows), 1)
 
     def draw(panel: Axes, metric: str) -> None:
         for place, row in enumerate(rows):
             at = np.arange(len(names)) + (place - (len(rows) - 1) / 2) * width
-            cells = [summary.of(row, name) for name in names]
+            cells = [summary.alike(row, name) for name in names]
             heights = np.array([cell.mean(metric) for cell in cells], dtype=float)
             panel.bar(at, heights, 0.9 * width, color=style_of(summary, row)[0], label=row.name)
             errors = np.nan_to_num(np.array([cell.spread(metric) for cell in cells], dtype=float))
@@ -202,7 +216,7 @@ def bars(summary: SuiteSummary) -> list[Drawing]:
         panel.set_xticks(range(len(names)), names)
         panel.tick_params(axis="x", length=0)
         panel.grid(axis="x", visible=False)
-        panel.margins(x=0.01)
+        panel.set_xlim(-0.5, len(names) - 0.5)
 
     size = 1.6 + 1.25 * max(len(names), 3), 0.6 + 2.3 * len(metrics)
     return in_panels("bars", metrics, draw, lambda metric: "", in_a_line=1, size=size)
@@ -322,9 +336,9 @@ def _series(summary: SuiteSummary, data_set: str) -> list[list[Row]]:
 def _draw_series(
     panel: Axes, summary: SuiteSummary, rows: Sequence[Row], data_set: str, metric: str, place: int
 ) -> None:
-    """Draw one curve of a score over the rows' x."""
+    """Draw one curve of a score over the rows' x, all on as many texts where they have been run on as many."""
     if rows:
-        x, measured = [row.x or 0.0 for row in rows], [summary.of(row, data_set) for row in rows]
+        x, measured = [row.x or 0.0 for row in rows], [summary.alike(row, data_set) for row in rows]
         means, spreads = [one.mean(metric) or 0.0 for one in measured], [one.spread(metric) or 0.0 for one in measured]
         colour, marker = style(place)
         panel.errorbar(x, means, spreads, color=colour, marker=marker, capsize=2, label=rows[0].series)
@@ -354,17 +368,19 @@ def maps(summary: SuiteSummary) -> list[Drawing]:
         x, y, clusters = (np.asarray(evaluation["map"][name]) for name in ("x", "y", "cluster"))
         for cluster in np.unique(clusters):
             ours = clusters == cluster
-            marker = MARKERS[cluster // len(COLOURS) % len(MARKERS)]
-            panel.scatter(x[ours], y[ours], s=5, color=style(cluster)[0], marker=marker, linewidths=0)
+            panel.scatter(x[ours], y[ours], s=5, linewidths=0, **point_style(cluster))
         panel.set(xticks=[], yticks=[])
-
-    def title(evaluation: Mapping[str, Any]) -> str:
-        return f"epoch {evaluation['epoch']}: {metric.upper()} {evaluation[metric]:.1f}"
 
     drawings = []
     for row, name, records in summary.having("trace"):
         traces = ([evaluation for evaluation in record["trace"] if "map" in evaluation] for record in records)
         evaluations = next(filter(None, traces), [])
+        before = evaluations[0]["epoch"] if evaluations else 0  # a stage before this one may have had some
+
+        def title(evaluation: Mapping[str, Any], before: int = before) -> str:
+            passed = evaluation["epoch"] - before
+            return f"{f'epoch {passed}' if passed else 'start'}: {metric.upper()} {evaluation[metric]:.1f}"
+
         words = {"data_set": name, "row": row.name, "n": len(evaluations[0]["map"]["cluster"]) if evaluations else 0}
         drawings += in_panels("map", evaluations, draw, title, words=words, file=f"map-{name}-{rows.index(row.name)}")
     return drawings
@@ -390,14 +406,14 @@ def stages(summary: SuiteSummary) -> list[Drawing]:
 def places(summary: SuiteSummary) -> list[Drawing]:
     """Show where texts lie at the start and after each stage, coloured by their true class; a drawing per row."""
     drawings: list[Drawing] = []
-    for _, _, records in summary.having("stages"):
+    for row, _, records in summary.having("stages"):
         record = next((record for record in records if (record.get("extras") or {}).get("places")), None)
         if record is not None:
-            drawings += _places_of(record, f"places-{len(drawings) + 1}" if drawings else "")
+            drawings += _places_of(record, row, f"places-{len(drawings) + 1}" if drawings else "")
     return drawings
 
 
-def _places_of(record: Record, file: str) -> list[Drawing]:
+def _places_of(record: Record, row: Row, file: str) -> list[Drawing]:
     """Show where texts lie through one training."""
     found = record["extras"]["places"]
     classes = np.array(found["classes"])
@@ -406,12 +422,12 @@ def _places_of(record: Record, file: str) -> list[Drawing]:
         at = np.array(stage[1])
         for place, name in enumerate(sorted(set(classes.tolist()))):
             x, y = at[classes == name].T
-            panel.scatter(x, y, s=5, color=style(place)[0], linewidths=0, label=name)
+            panel.scatter(x, y, s=7, linewidths=0, label=name, **point_style(place))
         panel.set(xticks=[], yticks=[])
 
     names = [stage["stage"] for stage in record["stages"]]
     after = list(zip(names, found["stages"], strict=True))
-    words = {"n": len(classes), **record["cell"]}
+    words = {"n": len(classes), "row": row.name, **record["cell"]}
     return in_panels("places", after, draw, lambda stage: stage[0], in_a_line=3, columns=7, words=words, file=file)
 
 

@@ -21,7 +21,7 @@ def untrained(record: Record) -> bool:
 
 
 def remarks_on(summary: SuiteSummary) -> list[str]:
-    """Return sentences on defaults, times without encoding, clusters found, trainings undone, topics, and troubles.
+    """Return sentences on defaults, texts, times without encoding, clusters found, trainings undone, topics, troubles.
 
     Parameters
     ----------
@@ -38,6 +38,7 @@ def remarks_on(summary: SuiteSummary) -> list[str]:
         changed = dict.fromkeys(name for cell in cells for name in _changed(cell))
         if changed:
             lines.append(f"{row.name}: some results have other defaults than today's ({', '.join(changed)}).")
+    lines += _other_sizes(summary)
     for row in summary.rows:
         names = [name for name in summary.data_sets if summary.lacks_encoding(row, name)]
         if names:
@@ -56,6 +57,17 @@ def _changed(cell: Measured) -> Iterator[str]:
     """Name the parameters with other defaults than today's: the command would not give these results again."""
     for record in cell.records:
         yield from changed_defaults(record)
+
+
+def _other_sizes(summary: SuiteSummary) -> Iterator[str]:
+    """Say which rows were not run on the tier's number of texts, and which option gives what is shown."""
+    for row in summary.rows:
+        sizes: dict[int, list[str]] = {}
+        for name in summary.data_sets:
+            if (n_texts := summary.of(row, name).other_size) is not None:
+                sizes.setdefault(n_texts, []).append(name)
+        for n_texts, names in sizes.items():
+            yield f"{row.name}: run with `--texts {n_texts}` on {', '.join(names)}."
 
 
 def _by_row(summary: SuiteSummary, part: Callable[[str, Measured], str], sentence: str, comma: str) -> Iterator[str]:

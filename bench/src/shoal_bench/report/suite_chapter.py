@@ -108,6 +108,9 @@ def _score_lines(summary: SuiteSummary, row: Row, metric: str) -> list[list[str]
         lines.append(_line("difference", [summary.difference(row, name, metric) for name in names], signed))
         for which, label in OTHER_SCORES.items():
             lines.append(_line(label, [cell.mean(metric, which) for cell in cells]))
+        for size in sorted({size for cell in cells for size in cell.samples}):
+            samples = [cell if cell.other_size == size else cell.samples.get(size, Measured()) for cell in cells]
+            lines.append(_line(f"{ours}, {size:,} texts", [cell.mean(metric) for cell in samples]))
     return [["" if number else row.name, *line] for number, line in enumerate(filter(None, lines))]
 
 
@@ -132,8 +135,9 @@ def _our_line(label: str, cells: Sequence[Measured], metric: str) -> list[str]:
         spread = cell.spread(metric)
         deviation = "" if spread is None else f" ± {spread:.1f}"
         count = f" (n = {len(cell.records)})" if len(counts) > 1 else ""
+        size = "" if cell.other_size is None else f" ({cell.other_size:,} texts)"
         start = f" {UNTRAINED}" if cell.records and all(map(untrained, cell.records)) else ""
-        figures.append(Note(_word_for(cell)) if own is None else Strong(figure(own) + deviation + count + start))
+        figures.append(Note(_word_for(cell)) if own is None else Strong(figure(own) + deviation + count + size + start))
     label += f", n = {counts.pop()}" if len(counts) == 1 else ""
     return [label, *figures, *_mean_of(means, lambda value: figure(value) if value is None else Strong(figure(value)))]
 

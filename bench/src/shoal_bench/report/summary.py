@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from shoal.encoder.packaged import PACKAGED
-from shoal_bench.cell import changed_defaults
+from shoal_bench.cell import Cell, changed_defaults
 from shoal_bench.data_sets import find_data_set
 from shoal_bench.results import OK, Record, extras_of
-from shoal_bench.suite import Row, Suite
+from shoal_bench.suite import QUICK, Row, Suite
 from shoal_bench.tiers import TIERS, Tier
 
 DEFAULT_TIER = "standard"
@@ -32,10 +33,16 @@ class Measured:
         The runs that went well.
     troubles : tuple of dict
         Those that failed, or were unavailable.
+    other_size : int or None
+        On how many texts they ran, where it is not the tier's number.
+    samples : mapping of int to Measured
+        Results on other numbers of texts than the tier's, of those that other rows have instead of it.
     """
 
     records: tuple[Record, ...] = ()
     troubles: tuple[Record, ...] = ()
+    other_size: int | None = None
+    samples: Mapping[int, Measured] = field(default_factory=dict)
 
     def having(self, name: str) -> list[Record]:
         """Return the records that know something."""
@@ -100,6 +107,13 @@ class SuiteSummary:
     def of(self, row: Row, data_set: str) -> Measured:
         """Return what is known of a row on a data set."""
         return self.measured.get((row.name, data_set), Measured())
+
+    def alike(self, row: Row, data_set: str) -> Measured:
+        """Return what is known of a row on as many texts as most of those rows that lack the tier's number."""
+        others = (self.of(other, data_set).other_size for other in self.rows)
+        sizes = Counter(size for size in others if size is not None)
+        cell = self.of(row, data_set)
+        return next((cell.samples[size] for size, _ in sizes.most_common(1) if size in cell.samples), cell)
 
     def having(self, name: str) -> list[tuple[Row, str, list[Record]]]:
         """Return the rows and data sets whose records know something, with these records."""
@@ -179,6 +193,9 @@ def _encoding_of(record: Record) -> Encoding:
 def summarise(suite: Suite, known: Mapping[str, Record]) -> SuiteSummary:
     """Gather a suite's results in the tier that has the most of them; of equals, that with the most texts.
 
+    Where the tier's own number of texts was not run, the largest that was run (with ``--texts``, or in the tier
+    ``quick``) takes its place, and stands beside the tier's own in the other rows.
+
     Parameters
     ----------
     suite : Suite
@@ -198,7 +215,9 @@ def summarise(suite: Suite, known: Mapping[str, Record]) -> SuiteSummary:
     encoding = {key: statistics.fmean(seconds) for key, seconds in times.items()}
     summaries = {name: SuiteSummary(suite, tier, _cells(suite, tier, known), encoding) for name, tier in TIERS.items()}
     best = max(summaries.values(), key=_extent)
-    return best if best.rows else summaries[DEFAULT_TIER]
+    if best.tier.name == QUICK and summaries[DEFAULT_TIER].rows:  # which shows the results of both
+        best = summaries[DEFAULT_TIER]
+    return _with_other_sizes(best if best.rows else summaries[DEFAULT_TIER], known)
 
 
 def _extent(summary: SuiteSummary) -> tuple[int, float, float]:
@@ -215,17 +234,55 @@ def _cells(suite: Suite, tier: Tier, known: Mapping[str, Record]) -> dict[tuple[
     for row, cell in suite.cells(tier):
         place = row.name, cell.data_set
         record = known.get(cell.key(find_data_set(cell.data_set).sha256))
-        if record is not None and (record["status"] != OK or set(cell.extras) <= extras_of(record)):
+        if record is not None and _counts(record, cell):
             found.setdefault(place, []).append(record)
         elif row.runs_in(tier) and cell.data_set in suite.data_sets_in(tier):
             found.setdefault(place, [])
-    return {
-        place: Measured(
-            _of_one_kind([record for record in records if record["status"] == OK]),
-            tuple(record for record in records if record["status"] != OK),
-        )
-        for place, records in found.items()
-    }
+    return {place: _measured(records) for place, records in found.items()}
+
+
+def _with_other_sizes(summary: SuiteSummary, known: Mapping[str, Record]) -> SuiteSummary:
+    """Add the results on other numbers of texts, where the tier's own are missing or are to be compared with such."""
+    by_size = _by_size(summary, known)
+    measured = dict(summary.measured)
+    missing = [place for place in by_size if not measured.get(place, Measured()).records]
+    for place in missing:
+        size = max(by_size[place])
+        measured[place] = replace(by_size[place][size], other_size=size if by_size[place][size].records else None)
+    shown = {cell.other_size for cell in measured.values()} - {None}
+    for place in by_size.keys() - missing:
+        samples = {size: cell for size, cell in by_size[place].items() if size in shown and cell.records}
+        measured[place] = replace(measured[place], samples=samples)
+    return replace(summary, measured=measured)
+
+
+def _by_size(summary: SuiteSummary, known: Mapping[str, Record]) -> dict[tuple[str, str], dict[int, Measured]]:
+    """Look up the fits of a tier's places on other numbers of texts; troubles, on whichever, come under 0."""
+    others: dict[str, list[Record]] = {}
+    for record in known.values():
+        if "cell" in record:
+            key = replace(Cell.of(record["cell"]), n_texts=None).key(record["data_sha256"])
+            others.setdefault(key, []).append(record)
+    found: dict[tuple[str, str], dict[int, list[Record]]] = {}
+    for row, cell in summary.suite.cells(summary.tier):
+        for record in others.get(replace(cell, n_texts=None).key(find_data_set(cell.data_set).sha256), []):
+            if _counts(record, cell) and record["cell"]["n_texts"] != cell.n_texts:
+                size = record["n_texts"] if record["status"] == OK else 0
+                found.setdefault((row.name, cell.data_set), {}).setdefault(size, []).append(record)
+    return {place: {size: _measured(records) for size, records in sizes.items()} for place, sizes in found.items()}
+
+
+def _counts(record: Record, cell: Cell) -> bool:
+    """Tell whether a record has all that a cell asks for; a trouble counts whatever it lacks."""
+    return bool(record["status"] != OK or set(cell.extras) <= extras_of(record))
+
+
+def _measured(records: Sequence[Record]) -> Measured:
+    """Tell results from troubles."""
+    return Measured(
+        _of_one_kind([record for record in records if record["status"] == OK]),
+        tuple(record for record in records if record["status"] != OK),
+    )
 
 
 def _of_one_kind(records: Sequence[Record]) -> tuple[Record, ...]:
