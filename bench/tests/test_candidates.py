@@ -13,6 +13,7 @@ from shoal.vectors import unit_rows
 from shoal_bench.candidates import COTRAINED, Weighed, held_out, weigh
 from shoal_bench.cli.choice import summary
 
+STABLE = {SAFE: 0.6, SIZES_FREE: 0.6, UNEQUAL: 0.6}
 EXPLAINED = {SAFE: 0.6, "equal sizes": 0.5, SIZES_FREE: 0.6, BALANCED: 0.595, UNEQUAL: 0.7}
 EXPLAINED |= {f"{name}{COTRAINED}": 0.6 for name in (UNEQUAL, SIZES_FREE, BALANCED)}
 
@@ -40,25 +41,26 @@ def test_the_replayed_answer_is_the_methods_own(sizes, noise):
 
 
 def test_each_constant_decides():
-    weighed = Weighed(0.7, EXPLAINED, dict.fromkeys(EXPLAINED, 50.0))
+    weighed = Weighed(STABLE, EXPLAINED, dict.fromkeys(EXPLAINED, 50.0))
     assert weighed.answer() == f"{BALANCED}{COTRAINED}"
     assert weighed.answer(Rules(free_gain=0.01)) == f"{SIZES_FREE}{COTRAINED}"
-    assert weighed.answer(Rules(least_agreement=0.75)) == SAFE
-    assert weighed.answer(Rules(unequal_gain=0.2)) == f"{UNEQUAL}{COTRAINED}"
+    assert weighed.answer(Rules(least_stability=0.65)) == SAFE
+    assert weighed.answer(Rules(linked_gain=0.0)) == f"{UNEQUAL}{COTRAINED}"
     assert weighed.answer(Rules(safe_gain=0.0)) == SAFE
+    assert Weighed({}, EXPLAINED, weighed.acc).answer() == SAFE
 
 
 def test_constants_are_chosen_without_the_set_they_are_judged_on():
-    free = Weighed(0.7, EXPLAINED, {**dict.fromkeys(EXPLAINED, 50.0), f"{SAFE}": 70.0})
-    other = Weighed(0.7, EXPLAINED, {**dict.fromkeys(EXPLAINED, 50.0), f"{BALANCED}{COTRAINED}": 70.0})
-    found = {name: (rules, regret) for name, rules, regret in held_out({"a": [free], "b": [free], "c": [other]})}
+    safe = Weighed(STABLE, EXPLAINED, {**dict.fromkeys(EXPLAINED, 50.0), f"{SAFE}": 70.0})
+    other = Weighed(STABLE, EXPLAINED, {**dict.fromkeys(EXPLAINED, 50.0), f"{BALANCED}{COTRAINED}": 70.0})
+    found = {name: (rules, regret) for name, rules, regret in held_out({"a": [safe], "b": [safe], "c": [other]})}
     assert found["a"][1] == found["b"][1] == 20  # b and c are a tie, so that the default stays
-    assert found["c"][0].least_agreement > 0.7
+    assert found["c"][0].least_stability > 0.6
     assert found["c"][1] == 20
 
 
 def test_the_table_has_means_over_the_seeds():
-    weighed = {"agreement": 0.7, "modularity": EXPLAINED, "acc": {**dict.fromkeys(EXPLAINED, 50.0), "k-means": 40.0}}
+    weighed = {"stability": STABLE, "modularity": EXPLAINED, "acc": {**dict.fromkeys(EXPLAINED, 50.0), "k-means": 40.0}}
     better = {**weighed, "acc": {**weighed["acc"], SAFE: 60.0}}
     records = [
         {"data_set": "fish", "sample": None, "weighed": weighed},

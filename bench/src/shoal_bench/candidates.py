@@ -26,28 +26,29 @@ from shoal.methods.shoal.evidence import (
     UNEQUAL,
     Evidence,
     Rules,
-    explains_more,
+    leaves_less,
+    most_trusted,
 )
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.few_texts import FEW_TEXTS
-from shoal.methods.shoal.partition import find_partition
+from shoal.methods.shoal.partition import Partition, find_partition
 from shoal.metrics import accuracy
 from shoal.vectors import Vectors, unit_rows
 
 COTRAINED = ", co-trained"
-# Each forces one branch, so that all candidates are heard: linked, set free, relaxed.
-_ALWAYS, _NEVER = -np.inf, np.inf
+# Each forces one kind of clusters, so that all candidates are heard: linked, set free, relaxed.
 FORCED = {
-    UNEQUAL: Rules(unequal_gain=_ALWAYS),
-    SIZES_FREE: Rules(unequal_gain=_NEVER, free_gain=_ALWAYS, safe_gain=_NEVER, least_agreement=-1),
-    BALANCED: Rules(unequal_gain=_NEVER, free_gain=_NEVER, safe_gain=_NEVER, least_agreement=-1),
+    UNEQUAL: (UNEQUAL, Rules()),
+    SIZES_FREE: (SIZES_FREE, Rules(free_gain=-np.inf)),
+    BALANCED: (SIZES_FREE, Rules(free_gain=np.inf)),
 }
 # The constants that are tried, in every combination.
 TRIED: dict[str, tuple[float, ...]] = {
-    "unequal_gain": (0.15, 0.2, 0.25, 0.3, 0.35),
-    "free_gain": (0.0, 0.02, 0.05, 0.1),
-    "safe_gain": (0.02, 0.05, 0.1, 0.2),
-    "least_agreement": (0.5, 0.6, 2 / 3, 0.75),
+    "linked_gain": (0.2, 0.3, 0.4, 0.5, 0.6),
+    "safe_gain": (0.1, 0.15, 0.2, 0.3),
+    "stable": (0.7, 0.75, 0.8),
+    "least_stability": (0.5, 0.55, 0.6, 0.65),
+    "free_gain": (0.0, 0.02, 0.04, 0.1),
 }
 
 
@@ -57,20 +58,20 @@ class Weighed:
 
     Attributes
     ----------
-    agreement : float
-        How far the starts of the balanced candidates agree.
+    stability : mapping of str to float
+        How much of each kind of clusters is found again.
     modularity, acc : mapping of str to float
         The evidence for each candidate, and its accuracy in percent. One that was co-trained is named after what it was
         before.
 
     Examples
     --------
-    >>> weighed = Weighed(1.0, {"k-means, settled": 0.5}, {"k-means": 60.0, "k-means, settled": 62.0})
+    >>> weighed = Weighed({}, {"k-means, settled": 0.5}, {"k-means": 60.0, "k-means, settled": 62.0})
     >>> weighed.answer(), weighed.best
     ('k-means, settled', 62.0)
     """
 
-    agreement: float
+    stability: Mapping[str, float]
     modularity: Mapping[str, float]
     acc: Mapping[str, float]
 
@@ -81,22 +82,15 @@ class Weighed:
 
     def answer(self, rules: Rules | None = None) -> str:
         """Return the candidate that these constants choose, from the evidence alone."""
-        rules, explained = rules or Rules(), self.modularity
-        if EQUAL not in explained:
+        rules = rules or Rules()
+        kind = most_trusted(self.stability, rules) if self.stability else SAFE
+        if kind == SAFE:
             return SAFE
-        linked = f"{UNEQUAL}{COTRAINED}"
-        if explains_more(explained[SAFE], explained[EQUAL], rules.unequal_gain):
-            return linked if linked in explained else SAFE
-        if self.agreement < rules.least_agreement:
-            return SAFE
-        best = max(explained[SIZES_FREE], explained[BALANCED])
-        fits = linked in explained and explains_more(explained[UNEQUAL], explained[SAFE], rules.unequal_gain)
-        if fits and explains_more(explained[SAFE], best, rules.free_gain):
-            return linked
-        if explains_more(explained[SAFE], best, rules.safe_gain):
-            return SAFE
-        freed = explains_more(explained[SIZES_FREE], explained[BALANCED], rules.free_gain)
-        return f"{SIZES_FREE if freed else BALANCED}{COTRAINED}"
+        if kind == SIZES_FREE and not leaves_less(
+            self.modularity[SIZES_FREE], self.modularity[BALANCED], rules.free_gain
+        ):
+            kind = BALANCED
+        return f"{kind}{COTRAINED}"
 
     def regret(self, rules: Rules | None = None) -> float:
         """Return how much better the best candidate is than the chosen one."""
@@ -128,18 +122,21 @@ def weigh(texts: Sequence[str], labels: Sequence[str], vectors: Vectors, seed: i
         )
     modularity: dict[str, float] = {}
     acc: dict[str, float] = {}
-    agreement = 1.0
-    for forced, rules in FORCED.items():
 
-        def hear(evidence: Evidence, found: NDArray[np.int64], forced: str = forced) -> None:
-            name = f"{forced}{COTRAINED}" if evidence.branch.endswith(COTRAINED) else evidence.branch
-            if name not in acc:
-                modularity[name] = evidence.modularity
-                acc[name] = 100 * accuracy(labels, found[copies])
+    def find(kind: str | None, rules: Rules, name: str = "") -> Partition:
+        def hear(evidence: Evidence, found: NDArray[np.int64]) -> None:
+            heard = f"{name}{COTRAINED}" if evidence.branch.endswith(COTRAINED) else evidence.branch
+            if heard not in acc and not heard.startswith(COTRAINED):
+                modularity[heard] = evidence.modularity
+                acc[heard] = 100 * accuracy(labels, found[copies])
 
-        found = find_partition(features, len(set(labels)), np.random.RandomState(seed), rules=rules, hear=hear)
-        agreement = agreement if found.agreement is None else found.agreement
-    return Weighed(agreement, modularity, acc)
+        random = np.random.RandomState(seed)
+        return find_partition(features, len(set(labels)), random, rules=rules, kind=kind, hear=hear)
+
+    stability = find(None, Rules()).stability
+    for name, (kind, rules) in FORCED.items():
+        find(kind, rules, name)
+    return Weighed(stability, modularity, acc)
 
 
 def features_of(texts: Sequence[str], vectors: Vectors) -> tuple[Features, NDArray[np.int64]]:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import numpy as np
 import pytest
 
+from shoal.methods.shoal import partition
 from shoal.methods.shoal.candidates import Candidates, PartitionOptions
 from shoal.methods.shoal.evidence import BALANCED, EQUAL, SAFE, SIZES_FREE, START, UNEQUAL, Rules
 from shoal.methods.shoal.features import Features
-from shoal.methods.shoal.partition import find_partition
+from shoal.methods.shoal.partition import FEW_SAMPLES, SAMPLES, find_partition
 from shoal.metrics import accuracy
 from shoal.vectors import unit_rows
 
 VERY_UNEQUAL = [80, 60, 40, 20, 10, 6, 5, 4, 4, 3]
 
 
-def find(features, n_clusters, **options):
-    return find_partition(features, n_clusters, np.random.RandomState(0), PartitionOptions(**options))
+def find(features, n_clusters, kind=None, **options):
+    return find_partition(features, n_clusters, np.random.RandomState(0), PartitionOptions(**options), kind=kind)
 
 
 def noise(n_rows, seed=0):
@@ -39,9 +42,11 @@ def test_clear_clusters_are_found_and_the_same_seed_finds_them_again(two):
 def test_sizes_are_relaxed_where_setting_them_free_explains_no_more(two):
     features, _ = two([40, 30, 20])
     found = find(features, 3)
-    assert (found.branch, found.agreement) == (BALANCED, pytest.approx(1))
+    assert found.branch == BALANCED
+    assert found.stability.keys() == {SAFE, SIZES_FREE, UNEQUAL}
+    assert found.stability[SIZES_FREE] == 1
     assert found.reason == "clusters of similar sizes."
-    assert weighed(found) == [START, SAFE, EQUAL, SIZES_FREE, BALANCED, f"{BALANCED}, co-trained"]
+    assert weighed(found) == [START, SAFE, EQUAL, SIZES_FREE, UNEQUAL, BALANCED, f"{BALANCED}, co-trained"]
 
 
 def test_sizes_are_set_free_where_that_explains_more(two):
@@ -55,11 +60,14 @@ def test_sizes_are_set_free_where_that_explains_more(two):
 def test_many_clusters_of_very_unequal_sizes_are_linked(two):
     features, labels = two(VERY_UNEQUAL, dimension=30, noise=0.12)
     found = find(features, len(VERY_UNEQUAL))
-    assert (found.branch, found.agreement) == (UNEQUAL, None)
+    assert found.branch == UNEQUAL
+    assert 1 - found.stability[UNEQUAL] <= (1 - found.stability[SIZES_FREE]) / 2
     assert found.reason == "clusters of very unequal sizes, because equal ones do not fit the texts."
-    assert weighed(found) == [START, SAFE, EQUAL, UNEQUAL, f"{UNEQUAL}, co-trained"]
+    assert weighed(found) == [START, SAFE, EQUAL, SIZES_FREE, UNEQUAL, f"{UNEQUAL}, co-trained"]
     assert accuracy(labels, found.labels) > 0.97
-    assert find(features, len(VERY_UNEQUAL), unequal=False).branch != UNEQUAL
+    without = find(features, len(VERY_UNEQUAL), unequal=False)
+    assert without.branch != UNEQUAL
+    assert UNEQUAL not in without.stability
 
 
 def test_linked_clusters_are_regrouped_unless_that_explains_clearly_less(two, monkeypatch):
@@ -70,46 +78,56 @@ def test_linked_clusters_are_regrouped_unless_that_explains_clearly_less(two, mo
     for linked, better, said in ((joined, good, True), (good, bad, False)):
         monkeypatch.setattr(Candidates, "unequal", lambda self, linked=linked: linked)
         monkeypatch.setattr(Candidates, "regrouped", lambda self, assignment, better=better: better)
-        found = find(features, 10, co_training=False)
+        found = find(features, 10, UNEQUAL, co_training=False)
         assert found.reason.endswith(", regrouped.") == said
         assert accuracy(labels, found.labels) == 1
         assert f"{UNEQUAL}, regrouped" in weighed(found)
-        assert f"{UNEQUAL}, regrouped" not in weighed(find(features, 10, regrouping=False))
+        assert f"{UNEQUAL}, regrouped" not in weighed(find(features, 10, UNEQUAL, regrouping=False))
 
 
-def test_linkage_that_explains_less_than_kmeans_is_not_taken(two, monkeypatch):
-    features, labels = two(VERY_UNEQUAL, dimension=30, noise=0.12)
-    monkeypatch.setattr(Candidates, "unequal", lambda self: np.eye(10, dtype=np.float32)[np.arange(len(labels)) % 10])
+def test_linkage_that_is_not_found_again_is_not_taken(two, monkeypatch):
+    features, _ = two(VERY_UNEQUAL, dimension=30, noise=0.12)
+    random = np.random.RandomState(0)
+    monkeypatch.setattr(
+        Candidates, "unequal", lambda self: np.eye(10, dtype=np.float32)[random.permutation(len(self.smooth)) % 10]
+    )
     found = find(features, 10)
-    assert (found.branch, found.agreement) == (SAFE, None)
-    assert "several answers" not in found.reason
+    assert found.stability[UNEQUAL] < 0.3
+    assert found.branch != UNEQUAL
 
 
-def test_without_the_sign_of_unequal_sizes_linkage_must_explain_far_more(two):
-    features, labels = two([60, 60, 60], dimension=20, noise=0.15)
-    found = find_partition(features, 3, np.random.RandomState(0), rules=Rules(free_gain=-np.inf))
-    assert UNEQUAL in weighed(found)  # it was looked at
-    assert found.branch == BALANCED
-    assert accuracy(labels, found.labels) > 0.97
-
-
-def test_where_the_starts_disagree_the_safe_candidate_is_taken_and_it_is_said():
+def test_where_little_is_found_again_the_safe_candidate_is_taken_and_it_is_said():
     found = find(noise(200), 8)
     assert found.branch == SAFE
-    assert found.agreement < 2 / 3
-    assert f"the texts support several answers: starts agree on {found.agreement:.0%} of the pairs." in found.reason
-    assert weighed(found) == [START, SAFE, EQUAL, SIZES_FREE, BALANCED]
+    stable = found.stability
+    assert stable[SIZES_FREE] < 0.6
+    assert (
+        f"the texts support several answers: among four fifths of them {stable[SAFE]:.0%} of such a cluster is found "
+        f"again, {stable[SIZES_FREE]:.0%} of one that starts with equal sizes." in found.reason
+    )
+    assert weighed(found) == [START, SAFE, EQUAL, SIZES_FREE, UNEQUAL]
     settled = Candidates(noise(200), 8, PartitionOptions()).settled(found.start)
     np.testing.assert_array_equal(found.labels, settled)
     assert set(found.assignment.ravel().tolist()) == {0.0, 1.0}
 
 
-def test_where_kmeans_explains_far_more_than_equal_sizes_it_is_taken(two):
-    features, labels = two([150, 80, 40, 20], noise=0.3)
-    found = find(features, 4, unequal=False)
-    assert found.branch == SAFE
-    assert found.reason.endswith("they explain the neighbours far better than clusters that start with equal sizes.")
-    assert accuracy(labels, found.labels) > 0.98
+def test_a_few_samples_are_enough_if_they_agree(two, monkeypatch):
+    drawn = []
+    among = Candidates.among
+    monkeypatch.setattr(Candidates, "among", lambda self, rows: drawn.append(len(rows)) or among(self, rows))
+    find(two([40, 30, 20])[0], 3)
+    assert drawn == [72] * FEW_SAMPLES
+    drawn.clear()
+    both = cycle([SAFE, SIZES_FREE])
+    monkeypatch.setattr(partition, "most_trusted", lambda *_: next(both))
+    find(two([40, 30, 20])[0], 3)
+    assert drawn == [72] * SAMPLES
+
+
+def test_no_fewer_rows_than_clusters_are_drawn():
+    found = find(noise(12), 12)
+    assert len(set(found.labels.tolist())) == 12
+    assert set(found.stability.values()) == {1}
 
 
 def test_without_equal_sizes_the_safe_candidate_is_the_answer(two):
@@ -123,7 +141,7 @@ def test_without_equal_sizes_the_safe_candidate_is_the_answer(two):
 def test_co_training_can_be_left_out(two):
     features, labels = two([40, 30, 20])
     found = find(features, 3, co_training=False)
-    assert weighed(found) == [START, SAFE, EQUAL, SIZES_FREE, BALANCED]
+    assert weighed(found) == [START, SAFE, EQUAL, SIZES_FREE, UNEQUAL, BALANCED]
     assert accuracy(labels, found.labels) == 1
 
 
@@ -147,23 +165,28 @@ def test_one_view_is_enough(groups):
 def test_the_choice_is_reported_as_plain_values(two):
     features, _ = two([20, 20])
     facts = find(features, 2).as_dict()
-    assert facts.keys() == {"reason", "branch", "agreement", "weighed"}
+    assert facts.keys() == {"reason", "branch", "stability", "weighed"}
     assert facts["branch"] == BALANCED
     assert all(each.keys() == {"branch", "modularity", "silhouette"} for each in facts["weighed"])
 
 
-def test_rules_can_force_a_branch_and_every_partition_is_heard(two):
+@pytest.mark.parametrize(
+    ("kind", "rules", "said"),
+    [
+        (UNEQUAL, Rules(), "very unequal sizes"),
+        (SIZES_FREE, Rules(free_gain=-np.inf), "sizes that the neighbours suggest"),
+        (SIZES_FREE, Rules(free_gain=np.inf), "similar sizes"),
+    ],
+)
+def test_a_kind_can_be_forced_and_every_partition_is_heard(two, kind, rules, said):
     features, _ = two([40, 30, 20])
     heard = {}
-    for rules in (Rules(unequal_gain=-np.inf), Rules(free_gain=-np.inf), Rules(least_agreement=2)):
-        found = find_partition(
-            features,
-            3,
-            np.random.RandomState(0),
-            rules=rules,
-            hear=lambda evidence, labels: heard.setdefault(evidence.branch, labels),
-        )
-        assert set(weighed(found)) <= heard.keys()
-    assert found.branch == SAFE
-    assert {UNEQUAL, EQUAL, SIZES_FREE, BALANCED} <= heard.keys()
+
+    def hear(evidence, labels):
+        heard[evidence.branch] = labels
+
+    found = find_partition(features, 3, np.random.RandomState(0), rules=rules, kind=kind, hear=hear)
+    assert said in found.reason
+    assert found.stability == {}
+    assert weighed(found) == list(heard)
     assert all(len(labels) == 90 for labels in heard.values())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from shoal.clusterers import (
     TransportState,
@@ -84,8 +85,8 @@ class PartitionOptions:
     )
     n_init: int = parameter(
         4,
-        "Number of starts of k-means by meaning; as many again, and one from communities, start the clusters of "
-        "equal size, and the one that explains the neighbours best is kept: not every start ends well.",
+        "Number of starts of k-means by meaning; as many again, its best, and communities start the clusters of equal "
+        "size, and the one that explains the neighbours best is kept: not every start ends well.",
         whole(),
     )
     temperature: float = parameter(
@@ -106,14 +107,28 @@ PARTITION: Mapping[str, Any] = parameters_of(PartitionOptions)
 class Candidates:
     """The candidates for one set of rows, with its neighbour graph."""
 
-    def __init__(self, features: Features, n_clusters: int, options: PartitionOptions) -> None:
+    def __init__(
+        self, features: Features, n_clusters: int, options: PartitionOptions, graph: csr_matrix | None = None
+    ) -> None:
         self.features, self.n_clusters, self.options = features, n_clusters, options
         n_rows = len(features.meaning)
         weighted = features.weighted(weight_of_words(n_rows))
-        graphs = weighted.graphs(min(options.n_neighbors, fair_neighbours(n_rows, n_clusters)))
-        self.graph = sum(graphs[1:], graphs[0])
+        if graph is None:
+            graphs = weighted.graphs(min(options.n_neighbors, fair_neighbours(n_rows, n_clusters)))
+            graph = sum(graphs[1:], graphs[0])
+        self.graph = graph
         self.matrix = smoothing_matrix(self.graph)
         self.smooth = smoothed(weighted.joint, self.matrix, options.smoothing_steps, options.smoothing)
+
+    def among(self, rows: NDArray[np.int64]) -> Candidates:
+        """Return the candidates for some of the rows; neighbours that are not among them are gone."""
+        return Candidates(self.features.rows(rows), self.n_clusters, self.options, self.graph[rows][:, rows])
+
+    def by_meaning(self, rng: np.random.RandomState, n_init: int, max_iter: int = 300) -> Labels:
+        """Return clusters by k-means on the meaning alone."""
+        found = fit_spherical_kmeans(self.features.meaning, self.n_clusters, rng, n_init=n_init, max_iter=max_iter)
+        labels: Labels = found.scores(self.features.meaning).argmax(axis=1)
+        return labels
 
     def settled(self, labels: Labels) -> Labels:
         """Run k-means on the smoothed rows from a partition: its borders follow the neighbours."""
@@ -121,17 +136,21 @@ class Candidates:
         settled: Labels = self.hard((self.smooth @ centers.T).argmax(axis=1)).argmax(axis=1)
         return settled
 
+    def equal_from(self, labels: Labels) -> TransportState:
+        """Return clusters of equal size that start from a partition."""
+        return self._equal(unit_rows(membership(labels, self.n_clusters) @ self.smooth))
+
     def equal_from_communities(self, rng: np.random.RandomState) -> TransportState:
         """Return clusters of equal size that start from communities of the graph."""
         labels = communities_at(self.graph, self.n_clusters, int(rng.randint(np.iinfo(np.int32).max)))
         centers: Vectors = unit_rows(membership(labels, int(labels.max()) + 1) @ self.smooth)[: self.n_clusters]
         missing = rng.permutation(len(self.smooth))[: self.n_clusters - len(centers)]  # if there are too few
-        return equal_sizes(self.smooth, np.vstack([centers, self.smooth[missing]]), self.options.temperature)
+        return self._equal(np.vstack([centers, self.smooth[missing]]))
 
     def equal_from_kmeans(self, rng: np.random.RandomState) -> TransportState:
         """Return clusters of equal size that start from k-means on the smoothed rows."""
         start = fit_spherical_kmeans(self.smooth, self.n_clusters, rng, n_init=1, max_iter=KMEANS_ITERATIONS)
-        return equal_sizes(self.smooth, start.centers, self.options.temperature)
+        return self._equal(start.centers)
 
     def balanced(self, state: TransportState) -> Vectors:
         """Return clusters of nearly equal size, relaxed from equal ones."""
@@ -180,6 +199,9 @@ class Candidates:
     def explained(self, labels: Labels) -> float:
         """Return the modularity of a partition; 0 if no text has a neighbour."""
         return float(np.nan_to_num(modularity(self.graph, labels)))
+
+    def _equal(self, centers: Vectors) -> TransportState:
+        return equal_sizes(self.smooth, centers, self.options.temperature)
 
     def _with_borders(self, labels: Labels) -> Vectors:
         """Move the borders of clusters to match their centres."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-
-from shoal.metrics import ari
 
 START, SAFE, BALANCED, UNEQUAL = "k-means", "k-means, settled", "balanced", "unequal"
 EQUAL, SIZES_FREE = "equal sizes", f"{BALANCED}, sizes free"
@@ -19,28 +16,31 @@ EQUAL, SIZES_FREE = "equal sizes", f"{BALANCED}, sizes free"
 class Rules:
     """The constants of the choice; the bench judges them by leave-one-set-out.
 
+    Which kind of clusters is the answer is a matter of stability: what part of them is found again when such clusters
+    are sought anew among four fifths of the texts. The rest, 1 - stability, is in doubt.
+
     Attributes
     ----------
-    unequal_gain : float
-        Clusters of equal size are the starting assumption: k-means by itself splits large clusters and joins small
-        ones. It is given up where k-means leaves this share less of the neighbours unexplained: sizes then differ by
-        far, and clusters by linkage that explain more are the answer. Without that sign they must leave this share
-        less unexplained than k-means.
-    free_gain : float
-        Below that, sizes are set free if it leaves this share less unexplained, and else stay nearly equal. Where the
-        safe candidate is ahead of them by as much, clusters by linkage are looked at too.
+    linked_gain : float
+        Clusters that start with equal sizes are the starting assumption. Clusters by linkage are the answer only where
+        they leave this share less in doubt.
+    stable, least_stability : float
+        Clusters of which 0.75 is found again are valid, and those of which less than 0.6 is should not be trusted, says
+        Hennig (R package fpc, ``clusterboot``). Where those that start with equal sizes should not be, clusters by
+        linkage are taken if they reach that, and else the safe candidate: the texts support several answers, and the
+        one nearest to plain k-means does no harm.
     safe_gain : float
-        The safe candidate is the answer where it leaves this share less unexplained than the balanced one: equal sizes
-        were then a bad start.
-    least_agreement : float
-        Partitions from different starts must have this share of their pairs of texts in common (beyond chance). If
-        they do not, the neighbours support several answers, and the one nearest to plain k-means is the safe one.
+        In between the safe candidate is taken where it leaves this share less in doubt.
+    free_gain : float
+        Sizes are set free where that leaves this share less of the neighbours unexplained, and else stay nearly equal.
+        Regrouping is undone where it leaves as much more unexplained.
     """
 
-    unequal_gain: float = 0.25
-    free_gain: float = 0.02
-    safe_gain: float = 0.1
-    least_agreement: float = 2 / 3
+    linked_gain: float = 0.5
+    stable: float = 0.75
+    least_stability: float = 0.6
+    safe_gain: float = 0.15
+    free_gain: float = 0.04
 
 
 @dataclass(frozen=True)
@@ -63,25 +63,53 @@ class Evidence:
     silhouette: float
 
 
-def explains_more(one: float, other: float, gain: float) -> bool:
-    """Tell whether the unexplained rest of one modularity, 1 - Q, is smaller than another's by this share or more.
+def leaves_less(one: float, other: float, gain: float) -> bool:
+    """Tell whether the rest of one modularity or stability, 1 - x, is smaller than another's by this share or more.
 
     Examples
     --------
-    >>> explains_more(0.86, 0.8, 0.25), explains_more(0.84, 0.8, 0.25)
+    >>> leaves_less(0.86, 0.8, 0.25), leaves_less(0.84, 0.8, 0.25)
     (True, False)
     """
     return 1 - one <= (1 - gain) * (1 - other)
 
 
-def agreement(partitions: Sequence[NDArray[np.int64]]) -> float:
-    """Return the mean adjusted Rand index over all pairs of partitions; 1 for a single one.
+def found_again(before: NDArray[np.int64], after: NDArray[np.int64]) -> float:
+    """Return how much of each cluster another partition of the rows finds again: the stability of Hennig (2007).
+
+    For each cluster the Jaccard index with the cluster most like it, the rows in both as a share of those in either;
+    the mean over clusters. Small clusters count as much as large ones, which hide them in an index over pairs of rows.
 
     Examples
     --------
-    >>> same = np.array([0, 0, 1, 1])
-    >>> agreement([same, 1 - same]), agreement([same])
-    (1.0, 1.0)
+    >>> found_again(np.array([0, 0, 0, 1, 1]), np.array([1, 1, 1, 0, 0]))
+    1.0
+    >>> found_again(np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 1, 1]))  # two of three, and two of three
+    0.6666666666666666
     """
-    pairs = [ari(one.tolist(), other.tolist()) for one, other in combinations(partitions, 2)]
-    return float(np.mean(pairs)) if pairs else 1.0
+    _, one = np.unique(before, return_inverse=True)
+    _, other = np.unique(after, return_inverse=True)
+    both = np.zeros((one.max() + 1, other.max() + 1))
+    np.add.at(both, (one, other), 1)
+    either = both.sum(axis=1, keepdims=True) + both.sum(axis=0) - both
+    return float((both / either).max(axis=1).mean())
+
+
+def most_trusted(stability: Mapping[str, float], rules: Rules) -> str:
+    """Return the kind of clusters to take, from how much of each is found again.
+
+    Examples
+    --------
+    >>> most_trusted({SAFE: 0.7, SIZES_FREE: 0.8, UNEQUAL: 0.85}, Rules())
+    'balanced, sizes free'
+    >>> most_trusted({SAFE: 0.7, SIZES_FREE: 0.8, UNEQUAL: 0.95}, Rules())
+    'unequal'
+    """
+    found, linked = stability[SIZES_FREE], stability.get(UNEQUAL, 0.0)
+    if found < 1 and leaves_less(linked, found, rules.linked_gain):
+        return UNEQUAL
+    if found < rules.least_stability:
+        return UNEQUAL if linked >= rules.least_stability else SAFE
+    if found < rules.stable and leaves_less(stability[SAFE], found, rules.safe_gain):
+        return SAFE
+    return SIZES_FREE

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from shoal.clusterers import TransportState, fit_spherical_kmeans
-from shoal.methods.shoal.candidates import Candidates, PartitionOptions
+from shoal.clusterers import TransportState
+from shoal.methods.shoal.candidates import KMEANS_ITERATIONS, Candidates, PartitionOptions
 from shoal.methods.shoal.evidence import (
     BALANCED,
     EQUAL,
@@ -19,19 +19,21 @@ from shoal.methods.shoal.evidence import (
     UNEQUAL,
     Evidence,
     Rules,
-    agreement,
-    explains_more,
+    found_again,
+    leaves_less,
+    most_trusted,
 )
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.regrouping import Labels
+from shoal.progress import progress
 from shoal.vectors import Vectors
 
 Hear = Callable[[Evidence, Labels], None]
 
 # Exponents of the sizes in co-training: balanced clusters nearly keep theirs, others keep them.
 BALANCED_EXPONENT, FREE_EXPONENT = 0.9, 1.0
-# The starts whose partitions are compared: the best by modularity. The others were bad luck and say nothing.
-COMPARED_STARTS = 3
+# Clusters are sought anew among this share of the rows: so many times, or a few where the choice is clear.
+SHARE, SAMPLES, FEW_SAMPLES = 0.8, 9, 3
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,8 @@ class Partition:
         Labels of k-means by meaning alone.
     branch : str
         The candidate it started as.
-    agreement : float or None
-        How far the partitions from different starts agree (adjusted Rand index); None if they were not compared.
+    stability : dict of str to float
+        How much of each kind of clusters is found again among four fifths of the rows; empty if only one was looked at.
     evidence : tuple of Evidence
         For every partition considered.
     reason : str
@@ -60,7 +62,7 @@ class Partition:
     assignment: Vectors
     start: Labels
     branch: str
-    agreement: float | None
+    stability: Mapping[str, float]
     evidence: tuple[Evidence, ...]
     reason: str
 
@@ -69,7 +71,7 @@ class Partition:
         return {
             "reason": self.reason,
             "branch": self.branch,
-            "agreement": self.agreement,
+            "stability": dict(self.stability),
             "weighed": [asdict(each) for each in self.evidence],
         }
 
@@ -95,6 +97,7 @@ def find_partition(
     options: PartitionOptions | None = None,
     *,
     rules: Rules | None = None,
+    kind: str | None = None,
     hear: Hear | None = None,
 ) -> Partition:
     """Find one partition of rows with features by meaning and by words.
@@ -102,13 +105,14 @@ def find_partition(
     The features are joined and smoothed over the graph of neighbours by either. Then:
 
     1. k-means by meaning alone, and *settled*: its borders moved to the smoothed rows. This is the safe candidate.
-    2. Clusters of equal size from several starts; the one that explains the neighbours best is kept. If the safe
-       candidate explains them far better, sizes must be very unequal: clusters by linkage, regrouped.
-    3. Otherwise the sizes are relaxed. If the starts lead to different partitions, the evidence is unclear, and the
-       safe candidate is the answer. If sizes set free explain the neighbours better, they are set free. Where the safe
-       candidate is ahead of both, clusters by linkage are the answer if they explain far more still, and else the safe
-       candidate itself if it is far ahead.
-    4. One round of co-training between meaning and words, except for the safe candidate.
+    2. Clusters of equal size from several starts; the one that explains the neighbours best is kept, and its sizes are
+       set free.
+    3. Clusters by linkage, which may have any sizes.
+    4. Each is sought anew among random four fifths of the rows. Linkage is the answer if its clusters are found again
+       far better than those that started with equal sizes. Where these are hardly found again, the safe candidate is,
+       if it is more stable.
+    5. Clusters by linkage are regrouped. The others stay free or are relaxed from equal sizes: what explains more.
+    6. One round of co-training between meaning and words, except for the safe candidate.
 
     Parameters
     ----------
@@ -122,6 +126,8 @@ def find_partition(
         The constants and switches.
     rules : Rules, optional
         The constants of the choice.
+    kind : str, optional
+        Take this kind of clusters, whatever the evidence for it.
     hear : callable, optional
         Called with the evidence and the labels of every partition considered.
 
@@ -141,29 +147,43 @@ def find_partition(
     options = options or PartitionOptions()
     rules = rules or Rules()
     parts = Candidates(features, n_clusters, options)
-    start = fit_spherical_kmeans(features.meaning, n_clusters, rng, n_init=options.n_init)
-    start_labels: Labels = start.scores(features.meaning).argmax(axis=1)
-    safe = parts.hard(parts.settled(start_labels))
     scales = _Scales(parts, rules, hear)
-    scales.weigh(START, start_labels)
-    explained = scales.weigh(SAFE, safe.argmax(axis=1))
-    chosen = _Choice(SAFE, safe, None, "k-means by meaning, with borders that follow the neighbours")
-    common = None
+    start = parts.by_meaning(rng, options.n_init)
+    scales.weigh(START, start)
+    safe = parts.settled(start)
+    scales.weigh(SAFE, safe)
+    chosen = _Choice(SAFE, parts.hard(safe), None, "k-means by meaning, with borders that follow the neighbours")
+    stability: Mapping[str, float] = {}
     if options.equal_sizes and n_clusters > 1:
-        first = parts.equal_from_communities(rng)
-        if options.unequal and explains_more(explained, scales.weigh(EQUAL, first.labels), rules.unequal_gain):
-            chosen = _linked(parts, scales, gain=0.0) or chosen
+        states = [parts.equal_from(safe), parts.equal_from_communities(rng)]
+        states += [parts.equal_from_kmeans(rng) for _ in range(options.n_init)]
+        equal = max(states, key=lambda state: parts.explained(state.labels))
+        scales.weigh(EQUAL, equal.labels)
+        free = parts.free(equal)
+        scales.weigh(SIZES_FREE, free.argmax(axis=1))
+        kinds = {SAFE: safe, SIZES_FREE: free.argmax(axis=1)}
+        if options.unequal:
+            linked = parts.unequal()
+            kinds[UNEQUAL] = linked.argmax(axis=1)
+            scales.weigh(UNEQUAL, kinds[UNEQUAL])
+        if kind is None:
+            stability = _stability(parts, kinds, rules, rng)
+            kind = most_trusted(stability, rules)
+        if kind == UNEQUAL:
+            chosen = _regrouped(parts, scales, linked)
+        elif kind == SIZES_FREE:
+            chosen = _balanced(parts, scales, equal, free)
         else:
-            states = [first, *(parts.equal_from_kmeans(rng) for _ in range(options.n_init))]
-            chosen, common = _balanced(parts, scales, states, chosen)
+            chosen = chosen.because(
+                f"the texts support several answers: among four fifths of them {stability[SAFE]:.0%} of such a cluster "
+                f"is found again, {stability[SIZES_FREE]:.0%} of one that starts with equal sizes"
+            )
     assignment = chosen.assignment
     if options.co_training and chosen.exponent is not None:
         assignment = parts.cotrained(assignment, chosen.exponent)
         scales.weigh(f"{chosen.branch}, co-trained", assignment.argmax(axis=1))
     labels: Labels = assignment.argmax(axis=1)
-    return Partition(
-        labels, assignment, start_labels, chosen.branch, common, tuple(scales.weighed), f"{chosen.reason}."
-    )
+    return Partition(labels, assignment, start, chosen.branch, stability, tuple(scales.weighed), f"{chosen.reason}.")
 
 
 @dataclass
@@ -188,44 +208,55 @@ class _Scales:
         return next(each.modularity for each in self.weighed if each.branch == branch)
 
 
-def _linked(parts: Candidates, scales: _Scales, gain: float) -> _Choice | None:
-    """Return clusters by linkage, regrouped unless that explains clearly less; None if they do not gain so much."""
-    linked = parts.unequal()
-    by_linkage = scales.weigh(UNEQUAL, linked.argmax(axis=1))
-    if by_linkage <= scales.modularity(SAFE) or not explains_more(by_linkage, scales.modularity(SAFE), gain):
-        return None
+def _stability(
+    parts: Candidates, kinds: Mapping[str, Labels], rules: Rules, rng: np.random.RandomState
+) -> dict[str, float]:
+    """Seek each kind of clusters anew, from one start, among random four fifths of the rows; return what is found.
+
+    The median over the samples, of which a few are enough if each leads to the same choice, and to stable clusters.
+    """
+    n_rows = len(parts.smooth)
+    size = max(parts.n_clusters, round(SHARE * n_rows))
+    again: dict[str, list[float]] = {each: [] for each in kinds}
+    with progress("Stability", SAMPLES, unit="samples") as bar:
+        for drawn in range(1, SAMPLES + 1):
+            rows = np.sort(rng.permutation(n_rows)[:size])
+            some = parts.among(rows)
+            for each, labels in kinds.items():
+                again[each].append(found_again(labels[rows], _anew(some, each, rng)))
+            bar.advance(1)
+            medians = {each: float(np.median(found)) for each, found in again.items()}
+            each_found = [dict(zip(again, found, strict=True)) for found in zip(*again.values(), strict=True)]
+            choices = {most_trusted(found, rules) for found in each_found}
+            if drawn >= FEW_SAMPLES and len(choices) == 1 and medians[choices.pop()] >= rules.stable:
+                break
+    return medians
+
+
+def _anew(some: Candidates, kind: str, rng: np.random.RandomState) -> Labels:
+    """Seek clusters of a kind among some rows."""
+    if kind == SAFE:
+        return some.settled(some.by_meaning(rng, 1, KMEANS_ITERATIONS))
+    found = some.unequal() if kind == UNEQUAL else some.free(some.equal_from_kmeans(rng))
+    labels: Labels = found.argmax(axis=1)
+    return labels
+
+
+def _regrouped(parts: Candidates, scales: _Scales, linked: Vectors) -> _Choice:
+    """Return clusters by linkage, regrouped unless that explains clearly less."""
     reason = "clusters of very unequal sizes, because equal ones do not fit the texts"
     if parts.options.regrouping:
         regrouped = parts.regrouped(linked)
         explained = scales.weigh(f"{UNEQUAL}, regrouped", regrouped.argmax(axis=1)) if regrouped is not linked else -1.0
-        if not explains_more(by_linkage, explained, scales.rules.free_gain):
+        if not leaves_less(scales.modularity(UNEQUAL), explained, scales.rules.free_gain):
             linked, reason = regrouped, f"{reason}, regrouped"
     return _Choice(UNEQUAL, linked, FREE_EXPONENT, reason)
 
 
-def _balanced(
-    parts: Candidates, scales: _Scales, states: Sequence[TransportState], safe: _Choice
-) -> tuple[_Choice, float]:
-    """Return the best of several clusterings into equal sizes, relaxed or set free, and how far the starts agree.
-
-    Where they do not agree, the safe candidate is returned; where that explains far more, it or clusters by linkage.
-    """
-    ranked = sorted(states, key=lambda state: parts.explained(state.labels), reverse=True)[:COMPARED_STARTS]
-    relaxed = [parts.balanced(state) for state in ranked]
-    common = agreement([each.argmax(axis=1) for each in relaxed])
-    free = parts.free(ranked[0])
-    by_free = scales.weigh(SIZES_FREE, free.argmax(axis=1))
-    by_relaxed = scales.weigh(BALANCED, relaxed[0].argmax(axis=1))
-    if common < scales.rules.least_agreement:
-        return safe.because(f"the texts support several answers: starts agree on {common:.0%} of the pairs"), common
-    if explains_more(by_free, by_relaxed, scales.rules.free_gain):
-        found = _Choice(BALANCED, free, FREE_EXPONENT, "clusters of sizes that the neighbours suggest")
-    else:
-        found = _Choice(BALANCED, relaxed[0], BALANCED_EXPONENT, "clusters of similar sizes")
-    by_safe, by_found = scales.modularity(SAFE), max(by_free, by_relaxed)
-    if parts.options.unequal and explains_more(by_safe, by_found, scales.rules.free_gain):
-        # Small clusters by linkage explain somewhat more on most corpora, right or wrong: here it must be far more.
-        found = _linked(parts, scales, scales.rules.unequal_gain) or found
-    if found.branch == BALANCED and explains_more(by_safe, by_found, scales.rules.safe_gain):
-        found = safe.because("they explain the neighbours far better than clusters that start with equal sizes")
-    return found, common
+def _balanced(parts: Candidates, scales: _Scales, equal: TransportState, free: Vectors) -> _Choice:
+    """Return clusters that started with equal sizes, set free if that explains more than to relax them."""
+    relaxed = parts.balanced(equal)
+    by_relaxed = scales.weigh(BALANCED, relaxed.argmax(axis=1))
+    if leaves_less(scales.modularity(SIZES_FREE), by_relaxed, scales.rules.free_gain):
+        return _Choice(BALANCED, free, FREE_EXPONENT, "clusters of sizes that the neighbours suggest")
+    return _Choice(BALANCED, relaxed, BALANCED_EXPONENT, "clusters of similar sizes")
