@@ -45,7 +45,7 @@ def test_each_constant_decides():
     assert weighed.answer() == f"{BALANCED}{COTRAINED}"
     assert weighed.answer(Rules(free_gain=0.01)) == f"{SIZES_FREE}{COTRAINED}"
     assert weighed.answer(Rules(least_stability=0.65)) == SAFE
-    assert weighed.answer(Rules(linked_gain=0.0)) == f"{UNEQUAL}{COTRAINED}"
+    assert weighed.answer(Rules(linked_gain=0.0, highly_stable=0.6)) == f"{UNEQUAL}{COTRAINED}"
     assert weighed.answer(Rules(safe_gain=0.0)) == SAFE
     assert Weighed({}, EXPLAINED, weighed.acc).answer() == SAFE
 

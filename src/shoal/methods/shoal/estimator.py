@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 _MEAN = "mean.safetensors"
 UNTAUGHT = "clusters of very unequal sizes are far apart already, and gained from fine-tuning on no corpus we know"
 # The partitions that are considered on most corpora, for the bar that shows how far the clustering is.
-STEPS = 6
+STEPS = 7
 # Where clusters are looked for in a sample, so many times as many texts train the heads that sort the others.
 TEACHERS = 4
 # Rounds in which the partition teaches the encoder.
@@ -73,9 +73,10 @@ class Shoal(TextClusterer):
     Attributes
     ----------
     outcome_ : dict
-        ``choice``: ``reason`` (a sentence), ``branch`` (the candidate that was chosen), ``agreement`` (how far several
-        starts agree, 0 to 1; None if they were not compared) and ``weighed``, the evidence for each partition
-        considered. ``stages``: the outcome of each round of fine-tuning, if any.
+        ``choice``: ``reason`` (a sentence), ``branch`` (the candidate that was chosen), ``stability`` (how much of each
+        kind of clusters is found again among four fifths of the texts, 0 to 1; empty if only one was looked at) and
+        ``weighed``, the evidence for each partition considered. ``stages``: the outcome of each round of fine-tuning,
+        if any.
 
     Examples
     --------

@@ -23,12 +23,12 @@ class Rules:
     ----------
     linked_gain : float
         Clusters that start with equal sizes are the starting assumption. Clusters by linkage are the answer only where
-        they leave this share less in doubt.
-    stable, least_stability : float
-        Clusters of which 0.75 is found again are valid, and those of which less than 0.6 is should not be trusted, says
-        Hennig (R package fpc, ``clusterboot``). Where those that start with equal sizes should not be, clusters by
-        linkage are taken if they reach that, and else the safe candidate: the texts support several answers, and the
-        one nearest to plain k-means does no harm.
+        they leave this share less in doubt, and are highly stable.
+    highly_stable, stable, least_stability : float
+        Clusters of which 0.85 is found again are highly stable, of which 0.75 is valid; those of which less than 0.6 is
+        should not be trusted, says Hennig (R package fpc, ``clusterboot``). Where those that start with equal sizes
+        should not be, clusters by linkage are taken if they reach that, and else the safe candidate: the texts support
+        several answers, and the one nearest to plain k-means does no harm.
     safe_gain : float
         In between the safe candidate is taken where it leaves this share less in doubt.
     free_gain : float
@@ -37,6 +37,7 @@ class Rules:
     """
 
     linked_gain: float = 0.5
+    highly_stable: float = 0.85
     stable: float = 0.75
     least_stability: float = 0.6
     safe_gain: float = 0.15
@@ -75,10 +76,12 @@ def leaves_less(one: float, other: float, gain: float) -> bool:
 
 
 def found_again(before: NDArray[np.int64], after: NDArray[np.int64]) -> float:
-    """Return how much of each cluster another partition of the rows finds again: the stability of Hennig (2007).
+    """Return how much of its clusters another partition of the same rows finds again.
 
-    For each cluster the Jaccard index with the cluster most like it, the rows in both as a share of those in either;
-    the mean over clusters. Small clusters count as much as large ones, which hide them in an index over pairs of rows.
+    For each cluster the Jaccard index with the cluster most like it, the rows in both as a share of those in either
+    (Hennig 2007); the mean over clusters, weighted by the square root of their sizes. Where every row counts the same,
+    as in an index over pairs, splinters that linkage cuts off large clusters are overlooked; where every cluster does,
+    a handful of outliers weighs as much as a theme.
 
     Examples
     --------
@@ -91,8 +94,9 @@ def found_again(before: NDArray[np.int64], after: NDArray[np.int64]) -> float:
     _, other = np.unique(after, return_inverse=True)
     both = np.zeros((one.max() + 1, other.max() + 1))
     np.add.at(both, (one, other), 1)
-    either = both.sum(axis=1, keepdims=True) + both.sum(axis=0) - both
-    return float((both / either).max(axis=1).mean())
+    sizes = both.sum(axis=1)
+    either = sizes[:, None] + both.sum(axis=0) - both
+    return float(np.average((both / either).max(axis=1), weights=np.sqrt(sizes)))
 
 
 def most_trusted(stability: Mapping[str, float], rules: Rules) -> str:
@@ -106,7 +110,7 @@ def most_trusted(stability: Mapping[str, float], rules: Rules) -> str:
     'unequal'
     """
     found, linked = stability[SIZES_FREE], stability.get(UNEQUAL, 0.0)
-    if found < 1 and leaves_less(linked, found, rules.linked_gain):
+    if found < 1 and linked >= rules.highly_stable and leaves_less(linked, found, rules.linked_gain):
         return UNEQUAL
     if found < rules.least_stability:
         return UNEQUAL if linked >= rules.least_stability else SAFE

@@ -33,7 +33,7 @@ Hear = Callable[[Evidence, Labels], None]
 # Exponents of the sizes in co-training: balanced clusters nearly keep theirs, others keep them.
 BALANCED_EXPONENT, FREE_EXPONENT = 0.9, 1.0
 # Clusters are sought anew among this share of the rows: so many times, or a few where the choice is clear.
-SHARE, SAMPLES, FEW_SAMPLES = 0.8, 9, 3
+SHARE, SAMPLES, FEW_SAMPLES = 0.8, 9, 5
 
 
 @dataclass(frozen=True)
