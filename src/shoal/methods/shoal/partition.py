@@ -173,7 +173,7 @@ def find_partition(
             chosen = _regrouped(parts, scales, linked)
         elif kind == SIZES_FREE:
             chosen = _balanced(parts, scales, equal, free)
-        else:
+        elif stability:
             chosen = chosen.because(
                 f"the texts support several answers: among four fifths of them {stability[SAFE]:.0%} of such a cluster "
                 f"is found again, {stability[SIZES_FREE]:.0%} of one that starts with equal sizes"
@@ -211,26 +211,28 @@ class _Scales:
 def _stability(
     parts: Candidates, kinds: Mapping[str, Labels], rules: Rules, rng: np.random.RandomState
 ) -> dict[str, float]:
-    """Seek each kind of clusters anew, from one start, among random four fifths of the rows; return what is found.
+    """Return how much of each kind of clusters is found again: the median over samples.
 
-    The median over the samples, of which a few are enough if each leads to the same choice, and to stable clusters.
+    A few samples are enough if each leads to the same choice, and to stable clusters.
     """
-    n_rows = len(parts.smooth)
-    size = max(parts.n_clusters, round(SHARE * n_rows))
-    again: dict[str, list[float]] = {each: [] for each in kinds}
+    drawn: list[dict[str, float]] = []
     with progress("Stability", SAMPLES, unit="samples") as bar:
-        for drawn in range(1, SAMPLES + 1):
-            rows = np.sort(rng.permutation(n_rows)[:size])
-            some = parts.among(rows)
-            for each, labels in kinds.items():
-                again[each].append(found_again(labels[rows], _anew(some, each, rng)))
+        while len(drawn) < SAMPLES:
+            drawn.append(_found_in_sample(parts, kinds, rng))
             bar.advance(1)
-            medians = {each: float(np.median(found)) for each, found in again.items()}
-            each_found = [dict(zip(again, found, strict=True)) for found in zip(*again.values(), strict=True)]
-            choices = {most_trusted(found, rules) for found in each_found}
-            if drawn >= FEW_SAMPLES and len(choices) == 1 and medians[choices.pop()] >= rules.stable:
+            medians = {kind: float(np.median([found[kind] for found in drawn])) for kind in kinds}
+            choices = {most_trusted(found, rules) for found in drawn}
+            if len(drawn) >= FEW_SAMPLES and len(choices) == 1 and medians[choices.pop()] >= rules.stable:
                 break
     return medians
+
+
+def _found_in_sample(parts: Candidates, kinds: Mapping[str, Labels], rng: np.random.RandomState) -> dict[str, float]:
+    """Seek each kind of clusters anew, from one start, among a random share of the rows; return what is found."""
+    n_rows = len(parts.smooth)
+    rows = np.sort(rng.permutation(n_rows)[: max(parts.n_clusters, round(SHARE * n_rows))])
+    some = parts.among(rows)
+    return {kind: found_again(labels[rows], _anew(some, kind, rng)) for kind, labels in kinds.items()}
 
 
 def _anew(some: Candidates, kind: str, rng: np.random.RandomState) -> Labels:
