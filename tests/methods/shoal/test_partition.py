@@ -116,7 +116,11 @@ def test_a_few_samples_are_enough_if_they_agree(two, monkeypatch):
     among = Candidates.among
     monkeypatch.setattr(Candidates, "among", lambda self, rows: drawn.append(len(rows)) or among(self, rows))
     find(two([40, 30, 20])[0], 3)
-    assert drawn == [72] * FEW_SAMPLES
+    assert drawn == [72] * FEW_SAMPLES[SIZES_FREE]
+    drawn.clear()
+    monkeypatch.setattr(partition, "most_trusted", lambda *_: UNEQUAL)
+    find(two([40, 30, 20])[0], 3)
+    assert drawn == [72] * FEW_SAMPLES[UNEQUAL]
     drawn.clear()
     both = cycle([SAFE, SIZES_FREE])
     monkeypatch.setattr(partition, "most_trusted", lambda *_: next(both))

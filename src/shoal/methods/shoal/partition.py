@@ -32,8 +32,10 @@ Hear = Callable[[Evidence, Labels], None]
 
 # Exponents of the sizes in co-training: balanced clusters nearly keep theirs, others keep them.
 BALANCED_EXPONENT, FREE_EXPONENT = 0.9, 1.0
-# Clusters are sought anew among this share of the rows: so many times, or a few where the choice is clear.
-SHARE, SAMPLES, FEW_SAMPLES = 0.8, 9, 5
+# Clusters are sought anew among this share of the rows, so many times.
+SHARE, SAMPLES = 0.8, 9
+# Fewer are enough if each leads to the same clear choice; linkage, which must be far better, is so by luck less often.
+FEW_SAMPLES = {UNEQUAL: 3, SIZES_FREE: 5}
 
 
 @dataclass(frozen=True)
@@ -222,8 +224,10 @@ def _stability(
             bar.advance(1)
             medians = {kind: float(np.median([found[kind] for found in drawn])) for kind in kinds}
             choices = {most_trusted(found, rules) for found in drawn}
-            if len(drawn) >= FEW_SAMPLES and len(choices) == 1 and medians[choices.pop()] >= rules.stable:
-                break
+            if len(choices) == 1:
+                (kind,) = choices
+                if len(drawn) >= FEW_SAMPLES.get(kind, SAMPLES) and medians[kind] >= rules.stable:
+                    break
     return medians
 
 
