@@ -47,7 +47,9 @@ def test_each_constant_decides():
     assert weighed.answer(Rules(least_stability=0.65)) == SAFE
     assert weighed.answer(Rules(linked_gain=0.0, highly_stable=0.6)) == f"{UNEQUAL}{COTRAINED}"
     assert weighed.answer(Rules(safe_gain=0.0)) == SAFE
-    assert Weighed({}, EXPLAINED, weighed.acc).answer() == SAFE
+    assert weighed.answer(Rules(unequal_gain=0.2)) == f"{UNEQUAL}{COTRAINED}"
+    assert Weighed({}, EXPLAINED, weighed.acc).answer() == f"{UNEQUAL}{COTRAINED}"  # nothing else was sought
+    assert Weighed({}, {SAFE: 0.6}, weighed.acc).answer() == SAFE
 
 
 def test_constants_are_chosen_without_the_set_they_are_judged_on():

@@ -83,7 +83,11 @@ class Weighed:
     def answer(self, rules: Rules | None = None) -> str:
         """Return the candidate that these constants choose, from the evidence alone."""
         rules = rules or Rules()
-        kind = most_trusted(self.stability, rules) if self.stability else SAFE
+        if EQUAL not in self.modularity:
+            return SAFE
+        safe = self.modularity[SAFE]
+        far = leaves_less(safe, self.modularity[EQUAL], rules.unequal_gain) and self.modularity[UNEQUAL] > safe
+        kind = UNEQUAL if far or not self.stability else most_trusted(self.stability, rules)
         if kind == SAFE:
             return SAFE
         if kind == SIZES_FREE and not leaves_less(

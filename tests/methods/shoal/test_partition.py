@@ -46,7 +46,7 @@ def test_sizes_are_relaxed_where_setting_them_free_explains_no_more(two):
     assert found.stability.keys() == {SAFE, SIZES_FREE, UNEQUAL}
     assert found.stability[SIZES_FREE] == 1
     assert found.reason == "clusters of similar sizes."
-    assert weighed(found) == [START, SAFE, EQUAL, SIZES_FREE, UNEQUAL, BALANCED, f"{BALANCED}, co-trained"]
+    assert weighed(found) == [START, SAFE, UNEQUAL, EQUAL, SIZES_FREE, BALANCED, f"{BALANCED}, co-trained"]
 
 
 def test_sizes_are_set_free_where_that_explains_more(two):
@@ -57,17 +57,26 @@ def test_sizes_are_set_free_where_that_explains_more(two):
     assert accuracy(labels, found.labels) == 1
 
 
-def test_many_clusters_of_very_unequal_sizes_are_linked(two):
+def test_many_clusters_of_very_unequal_sizes_are_linked_at_once(two):
     features, labels = two(VERY_UNEQUAL, dimension=30, noise=0.12)
     found = find(features, len(VERY_UNEQUAL))
-    assert found.branch == UNEQUAL
-    assert 1 - found.stability[UNEQUAL] <= (1 - found.stability[SIZES_FREE]) / 2
+    assert (found.branch, found.stability) == (UNEQUAL, {})
     assert found.reason == "clusters of very unequal sizes, because equal ones do not fit the texts."
-    assert weighed(found) == [START, SAFE, EQUAL, SIZES_FREE, UNEQUAL, f"{UNEQUAL}, co-trained"]
+    assert weighed(found) == [START, SAFE, UNEQUAL, EQUAL, f"{UNEQUAL}, co-trained"]
     assert accuracy(labels, found.labels) > 0.97
     without = find(features, len(VERY_UNEQUAL), unequal=False)
     assert without.branch != UNEQUAL
-    assert UNEQUAL not in without.stability
+    assert without.stability.keys() == {SAFE, SIZES_FREE}
+
+
+def test_without_that_sign_they_are_linked_if_they_are_found_again_far_better(two):
+    features, labels = two(VERY_UNEQUAL, dimension=30, noise=0.12)
+    rules = Rules(unequal_gain=np.inf)
+    found = find_partition(features, len(VERY_UNEQUAL), np.random.RandomState(0), rules=rules)
+    assert found.branch == UNEQUAL
+    assert found.stability[UNEQUAL] >= 0.85
+    assert 1 - found.stability[UNEQUAL] <= (1 - found.stability[SIZES_FREE]) / 2
+    assert accuracy(labels, found.labels) > 0.97
 
 
 def test_linked_clusters_are_regrouped_unless_that_explains_clearly_less(two, monkeypatch):
@@ -85,7 +94,7 @@ def test_linked_clusters_are_regrouped_unless_that_explains_clearly_less(two, mo
         assert f"{UNEQUAL}, regrouped" not in weighed(find(features, 10, UNEQUAL, regrouping=False))
 
 
-def test_linkage_that_is_not_found_again_is_not_taken(two, monkeypatch):
+def test_linkage_that_explains_less_and_is_not_found_again_is_not_taken(two, monkeypatch):
     features, _ = two(VERY_UNEQUAL, dimension=30, noise=0.12)
     random = np.random.RandomState(0)
     monkeypatch.setattr(
@@ -105,7 +114,7 @@ def test_where_little_is_found_again_the_safe_candidate_is_taken_and_it_is_said(
         f"the texts support several answers: among four fifths of them {stable[SAFE]:.0%} of such a cluster is found "
         f"again, {stable[SIZES_FREE]:.0%} of one that starts with equal sizes." in found.reason
     )
-    assert weighed(found) == [START, SAFE, EQUAL, SIZES_FREE, UNEQUAL]
+    assert weighed(found) == [START, SAFE, UNEQUAL, EQUAL, SIZES_FREE]
     settled = Candidates(noise(200), 8, PartitionOptions()).settled(found.start)
     np.testing.assert_array_equal(found.labels, settled)
     assert set(found.assignment.ravel().tolist()) == {0.0, 1.0}
@@ -145,7 +154,7 @@ def test_without_equal_sizes_the_safe_candidate_is_the_answer(two):
 def test_co_training_can_be_left_out(two):
     features, labels = two([40, 30, 20])
     found = find(features, 3, co_training=False)
-    assert weighed(found) == [START, SAFE, EQUAL, SIZES_FREE, UNEQUAL, BALANCED]
+    assert weighed(found) == [START, SAFE, UNEQUAL, EQUAL, SIZES_FREE, BALANCED]
     assert accuracy(labels, found.labels) == 1
 
 

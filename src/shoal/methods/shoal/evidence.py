@@ -16,14 +16,17 @@ EQUAL, SIZES_FREE = "equal sizes", f"{BALANCED}, sizes free"
 class Rules:
     """The constants of the choice; the bench judges them by leave-one-set-out.
 
-    Which kind of clusters is the answer is a matter of stability: what part of them is found again when such clusters
-    are sought anew among four fifths of the texts. The rest, 1 - stability, is in doubt.
+    Which kind of clusters is the answer is mostly a matter of stability: what part of them is found again when such
+    clusters are sought anew among four fifths of the texts. The rest, 1 - stability, is in doubt.
 
     Attributes
     ----------
+    unequal_gain : float
+        Where the safe candidate leaves this share less of the neighbours unexplained than clusters of equal size, sizes
+        differ by far, and clusters by linkage that explain still more are the answer.
     linked_gain : float
-        Clusters that start with equal sizes are the starting assumption. Clusters by linkage are the answer only where
-        they leave this share less in doubt, and are highly stable.
+        Otherwise clusters that start with equal sizes are assumed. Clusters by linkage are the answer only where they
+        leave this share less in doubt, and are highly stable.
     highly_stable, stable, least_stability : float
         Clusters of which 0.85 is found again are highly stable, of which 0.75 is valid; those of which less than 0.6 is
         should not be trusted, says Hennig (R package fpc, ``clusterboot``). Where those that start with equal sizes
@@ -36,6 +39,7 @@ class Rules:
         Regrouping is undone where it leaves as much more unexplained.
     """
 
+    unequal_gain: float = 0.25
     linked_gain: float = 0.5
     highly_stable: float = 0.85
     stable: float = 0.75

@@ -107,9 +107,10 @@ def find_partition(
     The features are joined and smoothed over the graph of neighbours by either. Then:
 
     1. k-means by meaning alone, and *settled*: its borders moved to the smoothed rows. This is the safe candidate.
-    2. Clusters of equal size from several starts; the one that explains the neighbours best is kept, and its sizes are
+    2. Clusters by linkage, which may have any sizes. Where the safe candidate explains the neighbours far better than
+       clusters of equal size that start from it, and these better still, sizes differ by far: they are the answer.
+    3. Clusters of equal size from several starts; the one that explains the neighbours best is kept, and its sizes are
        set free.
-    3. Clusters by linkage, which may have any sizes.
     4. Each is sought anew among random four fifths of the rows. Linkage is the answer if its clusters are found again
        far better than those that started with equal sizes. Where these are hardly found again, the safe candidate is,
        if it is more stable.
@@ -157,29 +158,7 @@ def find_partition(
     chosen = _Choice(SAFE, parts.hard(safe), None, "k-means by meaning, with borders that follow the neighbours")
     stability: Mapping[str, float] = {}
     if options.equal_sizes and n_clusters > 1:
-        states = [parts.equal_from(safe), parts.equal_from_communities(rng)]
-        states += [parts.equal_from_kmeans(rng) for _ in range(options.n_init)]
-        equal = max(states, key=lambda state: parts.explained(state.labels))
-        scales.weigh(EQUAL, equal.labels)
-        free = parts.free(equal)
-        scales.weigh(SIZES_FREE, free.argmax(axis=1))
-        kinds = {SAFE: safe, SIZES_FREE: free.argmax(axis=1)}
-        if options.unequal:
-            linked = parts.unequal()
-            kinds[UNEQUAL] = linked.argmax(axis=1)
-            scales.weigh(UNEQUAL, kinds[UNEQUAL])
-        if kind is None:
-            stability = _stability(parts, kinds, rules, rng)
-            kind = most_trusted(stability, rules)
-        if kind == UNEQUAL:
-            chosen = _regrouped(parts, scales, linked)
-        elif kind == SIZES_FREE:
-            chosen = _balanced(parts, scales, equal, free)
-        elif stability:
-            chosen = chosen.because(
-                f"the texts support several answers: among four fifths of them {stability[SAFE]:.0%} of such a cluster "
-                f"is found again, {stability[SIZES_FREE]:.0%} of one that starts with equal sizes"
-            )
+        chosen, stability = _compared(parts, scales, safe, chosen, kind, rng)
     assignment = chosen.assignment
     if options.co_training and chosen.exponent is not None:
         assignment = parts.cotrained(assignment, chosen.exponent)
@@ -208,6 +187,41 @@ class _Scales:
     def modularity(self, branch: str) -> float:
         """Return the modularity of a partition that was weighed."""
         return next(each.modularity for each in self.weighed if each.branch == branch)
+
+
+def _compared(
+    parts: Candidates, scales: _Scales, safe: Labels, chosen: _Choice, kind: str | None, rng: np.random.RandomState
+) -> tuple[_Choice, Mapping[str, float]]:
+    """Return the kind of clusters that is to be trusted most, and how much of each is found again."""
+    kinds = {SAFE: safe}
+    first = parts.equal_from(safe)
+    if parts.options.unequal:
+        linked = parts.unequal()
+        kinds[UNEQUAL] = linked.argmax(axis=1)
+        by_linkage, by_safe = scales.weigh(UNEQUAL, kinds[UNEQUAL]), scales.modularity(SAFE)
+        far = leaves_less(by_safe, parts.explained(first.labels), scales.rules.unequal_gain)
+        if kind == UNEQUAL or (kind is None and far and by_linkage > by_safe):
+            scales.weigh(EQUAL, first.labels)
+            return _regrouped(parts, scales, linked), {}
+    states = [first, parts.equal_from_communities(rng)]
+    states += [parts.equal_from_kmeans(rng) for _ in range(parts.options.n_init)]
+    equal = max(states, key=lambda state: parts.explained(state.labels))
+    scales.weigh(EQUAL, equal.labels)
+    free = parts.free(equal)
+    kinds[SIZES_FREE] = free.argmax(axis=1)
+    scales.weigh(SIZES_FREE, kinds[SIZES_FREE])
+    stability = {} if kind else _stability(parts, kinds, scales.rules, rng)
+    kind = kind or most_trusted(stability, scales.rules)
+    if kind == UNEQUAL:
+        return _regrouped(parts, scales, linked), stability
+    if kind == SIZES_FREE:
+        return _balanced(parts, scales, equal, free), stability
+    if stability:
+        chosen = chosen.because(
+            f"the texts support several answers: among four fifths of them {stability[SAFE]:.0%} of such a cluster is "
+            f"found again, {stability[SIZES_FREE]:.0%} of one that starts with equal sizes"
+        )
+    return chosen, stability
 
 
 def _stability(
