@@ -31,12 +31,13 @@ from shoal.methods.shoal.evidence import (
 )
 from shoal.methods.shoal.features import Features
 from shoal.methods.shoal.few_texts import FEW_TEXTS
-from shoal.methods.shoal.partition import Partition, find_partition
+from shoal.methods.shoal.partition import Hear, Partition, find_partition
 from shoal.metrics import accuracy
 from shoal.vectors import Vectors, unit_rows
 
 COTRAINED = ", co-trained"
-# Each forces one kind of clusters, so that all candidates are heard: linked, set free, relaxed.
+# Each forces one kind of clusters, so that all candidates are heard: linked, set free, relaxed. Linkage comes first: of
+# the clusters of equal size those from the safe candidate are then kept, which tell whether sizes differ by far.
 FORCED = {
     UNEQUAL: (UNEQUAL, Rules()),
     SIZES_FREE: (SIZES_FREE, Rules(free_gain=-np.inf)),
@@ -44,6 +45,7 @@ FORCED = {
 }
 # The constants that are tried, in every combination.
 TRIED: dict[str, tuple[float, ...]] = {
+    "unequal_gain": (0.2, 0.25, 0.3),
     "linked_gain": (0.2, 0.3, 0.4, 0.5, 0.6),
     "safe_gain": (0.1, 0.15, 0.2, 0.3),
     "stable": (0.7, 0.75, 0.8),
@@ -127,20 +129,21 @@ def weigh(texts: Sequence[str], labels: Sequence[str], vectors: Vectors, seed: i
     modularity: dict[str, float] = {}
     acc: dict[str, float] = {}
 
-    def find(kind: str | None, rules: Rules, name: str = "") -> Partition:
-        def hear(evidence: Evidence, found: NDArray[np.int64]) -> None:
-            heard = f"{name}{COTRAINED}" if evidence.branch.endswith(COTRAINED) else evidence.branch
-            if heard not in acc and not heard.startswith(COTRAINED):
-                modularity[heard] = evidence.modularity
-                acc[heard] = 100 * accuracy(labels, found[copies])
-
+    def find(rules: Rules, kind: str | None = None, hear: Hear | None = None) -> Partition:
         random = np.random.RandomState(seed)
         return find_partition(features, len(set(labels)), random, rules=rules, kind=kind, hear=hear)
 
-    stability = find(None, Rules()).stability
-    for name, (kind, rules) in FORCED.items():
-        find(kind, rules, name)
-    return Weighed(stability, modularity, acc)
+    for forced, (kind, rules) in FORCED.items():
+
+        def hear(evidence: Evidence, found: NDArray[np.int64], forced: str = forced) -> None:
+            name = f"{forced}{COTRAINED}" if evidence.branch.endswith(COTRAINED) else evidence.branch
+            if name not in acc:
+                modularity[name] = evidence.modularity
+                acc[name] = 100 * accuracy(labels, found[copies])
+
+        find(rules, kind, hear)
+    # Without the sign that sizes differ by far: the stability is wanted there too, to judge that constant.
+    return Weighed(find(Rules(unequal_gain=np.inf)).stability, modularity, acc)
 
 
 def features_of(texts: Sequence[str], vectors: Vectors) -> tuple[Features, NDArray[np.int64]]:

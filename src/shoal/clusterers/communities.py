@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 # Each cycle starts from the communities of the one before; the second still moves a few rows, a third hardly any.
 CYCLES = 2
 # The resolutions between which a number of communities is looked for, and how often the interval is halved: after 12
-# times its ends differ by half a percent, which moves their number less than another seed does.
+# times its ends differ by half a percent.
 RESOLUTIONS = (1e-4, 1e4)
 HALVINGS = 12
 

@@ -74,7 +74,7 @@ class Shoal(TextClusterer):
     ----------
     outcome_ : dict
         ``choice``: ``reason`` (a sentence), ``branch`` (the candidate that was chosen), ``stability`` (how much of each
-        kind of clusters is found again among four fifths of the texts, 0 to 1; empty if only one was looked at) and
+        kind of clusters is found again among four fifths of the texts, 0 to 1; empty if that was not needed) and
         ``weighed``, the evidence for each partition considered. ``stages``: the outcome of each round of fine-tuning,
         if any.
 

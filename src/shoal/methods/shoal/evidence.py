@@ -28,10 +28,10 @@ class Rules:
         Otherwise clusters that start with equal sizes are assumed. Clusters by linkage are the answer only where they
         leave this share less in doubt, and are highly stable.
     highly_stable, stable, least_stability : float
-        Clusters of which 0.85 is found again are highly stable, of which 0.75 is valid; those of which less than 0.6 is
-        should not be trusted, says Hennig (R package fpc, ``clusterboot``). Where those that start with equal sizes
-        should not be, clusters by linkage are taken if they reach that, and else the safe candidate: the texts support
-        several answers, and the one nearest to plain k-means does no harm.
+        A cluster of which 0.85 is found again is highly stable, of which 0.75 is valid; one of which less than 0.6 is
+        should not be trusted, says Hennig (R package fpc, ``clusterboot``). Here these are limits of the mean. Where
+        clusters that start with equal sizes should not be trusted, those by linkage are taken if they can be, and else
+        the safe candidate: the texts support several answers, and the one nearest to plain k-means does no harm.
     safe_gain : float
         In between the safe candidate is taken where it leaves this share less in doubt.
     free_gain : float

@@ -53,7 +53,7 @@ class Partition:
     branch : str
         The candidate it started as.
     stability : dict of str to float
-        How much of each kind of clusters is found again among four fifths of the rows; empty if only one was looked at.
+        How much of each kind of clusters is found again among four fifths of the rows; empty if that was not needed.
     evidence : tuple of Evidence
         For every partition considered.
     reason : str
