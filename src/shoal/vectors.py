@@ -25,7 +25,11 @@ def unit_rows(vectors: NDArray[Float]) -> NDArray[Float]:
     >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
     [[0.6, 0.8], [0.0, 0.0]]
     """
-    unit: NDArray[Float] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    lengths: Any = np.empty((len(vectors), 1), dtype=vectors.dtype if vectors.dtype.kind == "f" else np.float64)
+    for first in range(0, len(vectors), BLOCK_ROWS):  # a norm takes two copies of what it is of
+        block = slice(first, first + BLOCK_ROWS)
+        lengths[block] = np.linalg.norm(vectors[block], axis=1, keepdims=True)
+    unit: NDArray[Float] = vectors / np.maximum(lengths, 1e-12)
     return unit
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import softmax
-from sklearn.cluster import KMeans
+from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.metrics.pairwise import euclidean_distances
 
 from shoal import vectors as vectors_module
@@ -15,7 +15,7 @@ from shoal.clusterers import (
     fit_spherical_kmeans,
     settled_directions,
 )
-from shoal.clusterers.centroids import _mean_directions, _spherical_lloyd
+from shoal.clusterers.centroids import _distant_rows, _mean_directions, _spherical_lloyd
 from shoal.vectors import cluster_means, squared_distances, unit_rows
 
 FITS = [fit_spherical_kmeans, fit_kmeans, fit_minibatch_kmeans]
@@ -108,10 +108,34 @@ def test_lloyd_stops_when_no_label_moves(groups):
 
 
 def test_an_empty_cluster_restarts_at_the_point_farthest_from_its_centre():
-    points = unit_rows(np.array([[1, 0], [1, 0.1], [1, -0.1], [-1, 0.5]], np.float32))
-    nearest = np.array([0.9, 0.8, 0.7, 0.1], np.float32)
-    centers = _mean_directions(points, np.zeros(4, dtype=np.int64), 3, nearest)
-    np.testing.assert_allclose(centers[1:], points[[3, 2]], atol=1e-6)
+    points = unit_rows(np.array([[1, 0], [1, 0.1], [1, -0.2], [-1, 0.5]], np.float32))
+    sums = np.vstack([points.sum(axis=0), np.zeros((2, 2))])
+    centers = _mean_directions(points, np.zeros(4, dtype=np.int64), sums, points[[0, 0, 0]])
+    np.testing.assert_allclose(centers, [unit_rows(sums[:1])[0], points[3], points[2]], atol=1e-6)
+
+
+def lloyd(points, centers, steps):
+    for _ in range(steps):
+        labels = (points @ centers.T).argmax(axis=1)
+        centers = unit_rows(np.array([points[labels == k].sum(axis=0) for k in range(len(centers))]))
+    return centers
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5, 30])
+def test_rows_that_are_not_compared_again_would_not_have_moved(steps):
+    points = unit_rows(np.random.default_rng(0).normal(size=(2000, 10)))
+    centers, cohesion, n_iter = _spherical_lloyd(points, points[:7], max_iter=steps)
+    assert n_iter == steps
+    np.testing.assert_allclose(centers, lloyd(points, points[:7], steps), atol=1e-9)
+    np.testing.assert_allclose(cohesion, (points @ centers.T).max(axis=1).mean())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_starts_are_those_of_scikit_learn(seed):
+    points = unit_rows(np.random.default_rng(seed).normal(size=(2000, 20)))
+    _, theirs = kmeans_plusplus(points, 30, random_state=seed, n_local_trials=1)
+    ours = _distant_rows(points.astype(np.float32), 30, np.random.RandomState(seed))
+    np.testing.assert_array_equal(ours, theirs)
 
 
 def test_no_cluster_ends_empty_from_a_bad_start(groups):

@@ -48,6 +48,7 @@ def test_blocks_do_not_show(cloud, word_rows, kind, block_rows):
 
 def test_no_block_holds_all_pairs(cloud, monkeypatch):
     monkeypatch.setattr(module, "BLOCK_ENTRIES", 1000)
+    monkeypatch.setattr(module, "BLOCK_ROWS", 1)
     shapes = []
     largest = module._largest
     monkeypatch.setattr(module, "_largest", lambda values, k: (shapes.append(values.shape), largest(values, k))[1])

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from shoal.functional import cluster_kl, sinkhorn, student_t, target_distribution
+from shoal.functional import cluster_kl, student_t, target_distribution
 
 
 def randn(*shape: int) -> torch.Tensor:
@@ -91,32 +91,3 @@ class TestClusterKL:
         q = student_t(randn(4, 3), randn(5, 3)).requires_grad_()
         p = target_distribution(q).detach()
         assert torch.autograd.gradcheck(lambda q: cluster_kl(p, q), q)
-
-
-class TestSinkhorn:
-    def test_by_hand(self):
-        # two by two: p / (1 - p) is the square root of exp(a + d - b - c) = exp(-2)
-        plan = sinkhorn(torch.tensor([[2.0, 1.0], [2.0, 0.0]]), temperature=0.5)
-        p = 1 / (1 + math.e)
-        torch.testing.assert_close(plan, torch.tensor([[p, 1 - p], [1 - p, p]]))
-
-    @pytest.mark.parametrize("sizes", [None, torch.tensor([0.5, 0.25, 0.25]), torch.tensor([6.0, 1.0, 1.0])])
-    def test_rows_and_columns(self, sizes):
-        plan = sinkhorn(randn(20, 3), sizes, temperature=0.5, n_iterations=300)
-        shares = torch.full((3,), 1 / 3) if sizes is None else sizes / sizes.sum()
-        torch.testing.assert_close(plan.sum(1), torch.ones(20, dtype=torch.float64))
-        torch.testing.assert_close(plan.sum(0), 20 * shares.double())
-
-    def test_equal_scores_give_the_sizes(self):
-        plan = sinkhorn(torch.zeros(4, 2), torch.tensor([0.75, 0.25]))
-        torch.testing.assert_close(plan, torch.tensor([0.75, 0.25]).expand(4, 2))
-
-    def test_single_cluster(self):
-        torch.testing.assert_close(sinkhorn(torch.randn(3, 1)), torch.ones(3, 1))
-
-    def test_huge_scores_and_an_empty_cluster_stay_finite(self):
-        plan = sinkhorn(torch.tensor([[1e4, -1e4], [1e4, 1e4]]), torch.tensor([1.0, 0.0]), temperature=0.01)
-        assert torch.isfinite(plan).all()
-        torch.testing.assert_close(plan.sum(1), torch.ones(2))
-        # only the shape of the columns is free to differ: nobody goes to a cluster of size 0 by preference
-        assert plan[0, 1] < 1e-6

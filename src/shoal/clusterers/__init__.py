@@ -18,6 +18,7 @@ from shoal.clusterers.mixture import Mixture, fit_mixture
 from shoal.clusterers.neighbour_graph import Neighbourhood, graph_of, nearest_neighbours, smoothed, smoothing_matrix
 from shoal.clusterers.reducers import Neighbours, Projection, Reducer, fit_pca, fit_umap
 from shoal.clusterers.similarity_distribution import fit_hac_sd
+from shoal.clusterers.sinkhorn import sinkhorn
 from shoal.clusterers.softmax_regression import SoftmaxHead, fit_softmax
 from shoal.clusterers.student_t import StudentT
 from shoal.clusterers.threads import threads_for
@@ -65,6 +66,7 @@ __all__ = [
     "nearest_neighbours",
     "relaxed_sizes",
     "settled_directions",
+    "sinkhorn",
     "smoothed",
     "smoothing_matrix",
     "spherical_kmeans_from",

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.cluster import KMeans, MiniBatchKMeans, kmeans_plusplus
+from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from shoal.clusterers.base import State
@@ -24,6 +24,8 @@ BANDWIDTH_SHARE = 0.1
 MINIBATCH_SIZE = 4096
 # From a good partition only borders move, and most of that in the first few passes.
 SETTLING_ITERATIONS = 60
+# A row that is ahead by less may owe that to rounding.
+ROUNDING = 1e-6
 # Of more rows the starts are tried on a sample of so many, and the best one goes on with all rows, block by block.
 LARGE_ROWS = 100_000
 SAMPLE_ROWS = 50_000
@@ -115,19 +117,36 @@ def fit_spherical_kmeans(
         return _fit_large(fit_spherical_kmeans, vectors, n_clusters, rng, n_init, max_iter)
     points = np.ascontiguousarray(unit_rows(vectors), dtype=np.float32)
     # A zero row has no direction: it moves no mean, and would attract nothing as a centre.
-    directed = points[points.any(axis=1)]
-    points = directed if len(directed) >= n_clusters else points
+    directed = points.any(axis=1)
+    points = points[directed] if n_clusters <= directed.sum() < len(points) else points
     best, best_cohesion, best_n_iter = points[:n_clusters], -np.inf, 1
     with progress("k-means", n_init, unit="starts") as bar:
         for _ in range(n_init):
-            seed = int(rng.randint(np.iinfo(np.int32).max))
-            # One candidate per centre, as published; the greedy form costs several times more (docs/architecture.md).
-            start, _ = kmeans_plusplus(points, n_clusters, random_state=seed, n_local_trials=1)
+            # A generator of its own: what follows does not depend on the number of clusters.
+            draws = np.random.RandomState(rng.randint(np.iinfo(np.int32).max))
+            start = points[_distant_rows(points, n_clusters, draws)]
             centers, cohesion, n_iter = _spherical_lloyd(points, unit_rows(start), max_iter)
             if cohesion > best_cohesion:
                 best, best_cohesion, best_n_iter = centers, cohesion, n_iter
             bar.advance(1)
     return Centroids(best, _bandwidth(points, best), spherical=True, n_iter=best_n_iter)
+
+
+def _distant_rows(points: Vectors, n_clusters: int, rng: np.random.RandomState) -> NDArray[np.int64]:
+    """Draw rows far from each other: k-means++ (Arthur and Vassilvitskii 2007) on rows of length one or zero.
+
+    One candidate per centre, as published; the greedy form of scikit-learn costs several times more
+    (docs/architecture.md), and its plain form computes in double precision.
+    """
+    lengths = np.einsum("ij,ij->i", points, points)
+    nearest = np.full(len(points), np.inf, dtype=points.dtype)  # squared distance to the nearest row drawn
+    drawn = np.empty(n_clusters, dtype=np.int64)
+    for i in range(n_clusters):
+        below = np.cumsum(nearest if i else np.ones(len(points)), dtype=np.float64)
+        drawn[i] = min(np.searchsorted(below, rng.random_sample() * below[-1]), len(points) - 1)
+        np.minimum(nearest, lengths + lengths[drawn[i]] - 2 * (points @ points[drawn[i]]), out=nearest)
+        np.maximum(nearest, 0, out=nearest)
+    return drawn
 
 
 def _fit_large(
@@ -188,27 +207,60 @@ def settled_directions(vectors: Vectors, labels: NDArray[np.int64], n_clusters: 
 
 
 def _spherical_lloyd(points: Vectors, centers: Vectors, max_iter: int) -> tuple[Vectors, float, int]:
-    """Alternate assignment and mean direction until no label changes; return centres, mean cosine, iterations."""
-    labels = np.full(len(points), -1)
+    """Alternate assignment and mean direction until no label changes; return centres, mean cosine, iterations.
+
+    A cosine changes by no more than its centre moves. So a row is compared again only when its centre and the others
+    have moved by more than what the nearest is ahead of the second (Hamerly 2010), and sums only follow rows that
+    changed their cluster: the same answer as by comparing all rows every time, several times sooner.
+    """
+    n_rows, n_clusters = len(points), len(centers)
+    labels = np.full(n_rows, -1)
+    ahead = np.zeros(n_rows, dtype=points.dtype)
+    sums = np.zeros(centers.shape)
     iteration = 0
     while iteration < max_iter:
         iteration += 1
-        similarity = points @ centers.T
-        moved = similarity.argmax(axis=1)
-        if np.array_equal(moved, labels):
+        open_rows = np.flatnonzero(ahead <= ROUNDING)
+        if len(open_rows) > n_rows / 2:
+            open_rows, similarity = np.arange(n_rows), points @ centers.T
+        else:
+            similarity = points[open_rows] @ centers.T
+        found, each = similarity.argmax(axis=1), np.arange(len(open_rows))
+        best = similarity[each, found]
+        similarity[each, found] = -np.inf
+        ahead[open_rows] = best - similarity.max(axis=1)
+        before = labels[open_rows]
+        moved = found != before
+        if not moved.any():
             break
-        labels = moved
-        nearest = similarity[np.arange(len(points)), labels]
-        centers = _mean_directions(points, labels, len(centers), nearest)
+        rows = open_rows[moved]
+        labels[rows] = found[moved]
+        sums += _moves(rows, before[moved], found[moved], (n_clusters, n_rows)) @ points
+        after = _mean_directions(points, labels, sums, centers)
+        drift = np.linalg.norm(after - centers, axis=1)
+        ahead -= drift[labels] + drift.max()
+        centers = after
     return centers, float((points @ centers.T).max(axis=1).mean()), iteration
 
 
-def _mean_directions(points: Vectors, labels: NDArray[np.int64], n_clusters: int, nearest: Vectors) -> Vectors:
+def _moves(
+    rows: NDArray[np.int64], before: NDArray[np.int64], after: NDArray[np.int64], shape: tuple[int, int]
+) -> csr_matrix:
+    """Return what changes in the indicator matrix of a partition, (n_clusters, n), when rows move; -1 is no cluster."""
+    left = before >= 0
+    changes = np.repeat(np.array([1, -1], np.float32), [len(rows), left.sum()])
+    clusters, places = np.concatenate([after, before[left]]), np.concatenate([rows, rows[left]])
+    return csr_matrix((changes, (clusters, places)), shape=shape)
+
+
+def _mean_directions(points: Vectors, labels: NDArray[np.int64], sums: NDArray[Any], centers: Vectors) -> Vectors:
     """Return each cluster's mean direction; an empty cluster restarts at the point farthest from its centre."""
-    centers: Vectors = membership(labels, n_clusters) @ points
-    empty = np.flatnonzero(np.bincount(labels, minlength=n_clusters) == 0)
-    centers[empty] = points[np.argsort(nearest, kind="stable")[: len(empty)]]
-    return unit_rows(centers)
+    found: Vectors = unit_rows(sums).astype(points.dtype)
+    empty = np.flatnonzero(np.bincount(labels, minlength=len(sums)) == 0)
+    if len(empty):
+        nearest = (points @ centers.T).max(axis=1)
+        found[empty] = unit_rows(points[np.argsort(nearest, kind="stable")[: len(empty)]])
+    return found
 
 
 def _bandwidth(points: Vectors, centers: Vectors) -> float:

@@ -13,8 +13,11 @@ from shoal.errors import DataError
 from shoal.progress import progress
 from shoal.vectors import Vectors, unit_rows
 
-# Cosines held at once: 64 MB, and about twice that while the largest are selected.
-BLOCK_ENTRIES = 2**24
+# Cosines held at once: 16 MB, but those of at least so many rows; fewer would read all rows again for too little.
+BLOCK_ENTRIES, BLOCK_ROWS = 2**22, 128
+# The largest of a row are sought by the maxima of groups of columns: of about so many columns, but so many for each
+# neighbour.
+GROUP_COLUMNS, GROUPS = 64, 4
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ def nearest_neighbours(vectors: Vectors | csr_matrix, k: int, block_rows: int | 
     k : int
         Number of neighbours; at most n - 1. A row is not its own neighbour.
     block_rows : int, optional
-        Rows compared with all others at a time; by default as many as give 2²⁴ cosines.
+        Rows compared with all others at a time; by default as many as give 2²² cosines, at least 128.
 
     Returns
     -------
@@ -64,7 +67,7 @@ def nearest_neighbours(vectors: Vectors | csr_matrix, k: int, block_rows: int | 
         return found
     rows: Any = vectors.astype(np.float32, copy=False)
     columns = rows.T.tocsr() if issparse(rows) else rows.T
-    step = block_rows or max(1, BLOCK_ENTRIES // n_rows)
+    step = block_rows or max(BLOCK_ROWS, BLOCK_ENTRIES // n_rows)
     with progress("Neighbours", n_rows) as bar:
         for first in range(0, n_rows, step):
             cosines = rows[first : first + step] @ columns
@@ -79,23 +82,29 @@ def nearest_neighbours(vectors: Vectors | csr_matrix, k: int, block_rows: int | 
 
 
 def _largest(values: Vectors, k: int) -> tuple[NDArray[np.int64], Vectors]:
-    """Return the columns and values of each row's ``k`` largest, largest first; ties above 0 by column."""
-    import torch
+    """Return the columns and values of each row's ``k`` largest, largest first; ties by column.
 
-    # NumPy's partition takes fifty times as long on rows with many equal values, such as the zeros of word counts.
-    found, places = torch.from_numpy(values).topk(k, dim=1)
-    largest, columns = found.numpy(), places.numpy()
-    border = largest[:, -1:]
-    # More ties at the k-th value than places: keep the leftmost. Cosines of zero make no edge, whichever is kept.
-    tied = np.flatnonzero((border[:, 0] > 0) & ((values >= border).sum(axis=1) > k))
-    if len(tied):
-        above, at = values[tied] > border[tied], values[tied] == border[tied]
-        chosen = above | (at & (at.cumsum(axis=1) <= k - above.sum(axis=1, keepdims=True)))
-        columns[tied] = np.nonzero(chosen)[1].reshape(-1, k)
-    columns = np.sort(columns, axis=1)
-    order = np.argsort(-np.take_along_axis(values, columns, axis=1), axis=1, kind="stable")
-    columns = np.take_along_axis(columns, order, axis=1)
-    return columns, np.take_along_axis(values, columns, axis=1)
+    NumPy's own partition takes fifty times as long on rows with many equal values, such as the zeros of word counts.
+    """
+    n_rows, n_columns = values.shape
+    # As large as the k-th largest are at least all that reach the k-th largest maximum of some groups of columns.
+    n_groups = min(n_columns, max(GROUPS * k, n_columns // GROUP_COLUMNS))
+    whole = n_columns // n_groups * n_groups
+    maxima = values[:, :whole].reshape(n_rows, -1, n_groups).max(axis=1)
+    rest = values[:, whole:]
+    np.maximum(maxima[:, : rest.shape[1]], rest, out=maxima[:, : rest.shape[1]])
+    least = np.partition(maxima, n_groups - k, axis=1)[:, n_groups - k, None]
+    rows, columns = np.divmod(np.flatnonzero(values >= np.maximum(least, np.finfo(np.float32).tiny)), n_columns)
+    order = np.lexsort((-values[rows, columns], rows))  # stable
+    counts = np.bincount(rows, minlength=n_rows)
+    place = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    largest = np.empty((n_rows, k), dtype=np.int64)
+    kept = order[place < k]
+    enough = counts >= k
+    largest[enough] = columns[kept[enough[rows[kept]]]].reshape(-1, k)
+    # Fewer than k values above 0.
+    largest[~enough] = np.argsort(-values[~enough], axis=1, kind="stable")[:, :k]
+    return largest, np.take_along_axis(values, largest, axis=1)
 
 
 def graph_of(*neighbourhoods: Neighbourhood) -> csr_matrix:
@@ -187,4 +196,7 @@ def smoothed(vectors: Vectors, matrix: csr_matrix, steps: int = 2, strength: flo
     spread = vectors
     for _ in range(steps):
         spread = matrix @ spread
-    return unit_rows(vectors + np.float32(strength) * unit_rows(spread))
+    spread = unit_rows(spread)
+    spread *= np.float32(strength)
+    spread += vectors
+    return unit_rows(spread)

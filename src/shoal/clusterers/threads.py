@@ -14,7 +14,7 @@ SMALL_ROWS = 5_000
 
 @contextmanager
 def threads_for(n_rows: int) -> Iterator[None]:
-    """Compute on one thread inside the block; the matrix products of many rows keep theirs.
+    """Compute on one thread inside the block, if there are few rows; the matrix products of many keep theirs.
 
     Clustering is thousands of short operations. Each waits for its slowest thread, and on a busy machine that wait is
     longer than the operation.
@@ -26,16 +26,12 @@ def threads_for(n_rows: int) -> Iterator[None]:
 
     Examples
     --------
-    >>> import torch
+    >>> from threadpoolctl import threadpool_info
     >>> with threads_for(100):
-    ...     torch.get_num_threads()
-    1
+    ...     {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+    {1}
     """
-    import torch
-
-    blas = threadpool_limits(1 if n_rows <= SMALL_ROWS else None, user_api="blas")
-    with torch_threads_kept(), blas:
-        torch.set_num_threads(1)
+    with threadpool_limits(1 if n_rows <= SMALL_ROWS else None, user_api="blas"):
         yield
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.clusterers.sinkhorn import sinkhorn
 from shoal.errors import ParameterError
 from shoal.progress import progress
 from shoal.vectors import Vectors, membership, unit_rows
@@ -86,21 +87,15 @@ def transport_steps(
     >>> transport_steps(vectors, np.eye(2, dtype=np.float32), np.array([0.75, 0.25]), [1.0]).sizes.tolist()
     [0.75, 0.25]
     """
-    import torch
-
-    from shoal.functional import sinkhorn
-
     if not exponents:
         raise ParameterError("exponents is empty; pass one exponent per step, at least one.")
     points = np.ascontiguousarray(vectors, dtype=np.float32)
     for exponent in exponents:
         targets = np.maximum(sizes, SMALLEST_SHARE).astype(np.float32) ** np.float32(exponent)
-        scores = points @ centers.T
+        scores: Vectors = points @ centers.T
         # Relative to the row's maximum: every row then has the same weight in Sinkhorn's first column sums.
         scores -= scores.max(axis=1, keepdims=True)
-        assignment: Vectors = sinkhorn(
-            torch.from_numpy(scores), torch.from_numpy(targets), temperature, n_iterations
-        ).numpy()
+        assignment: Vectors = sinkhorn(scores, targets, temperature, n_iterations)
         sizes = assignment.mean(axis=0)
         centers = unit_rows(assignment.T @ points)
     return TransportState(assignment, centers, sizes.astype(np.float32, copy=False))

@@ -99,7 +99,11 @@ class WordStatistics:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (len(texts), dimension), rows of length one; a text without a known term is the zero vector."""
-        vectors = np.asarray(self.tfidf(texts) @ self._components, dtype=np.float32)
+        return self.projected(self.tfidf(texts))
+
+    def projected(self, weights: csr_matrix) -> NDArray[np.float32]:
+        """Return what :meth:`encode` returns, from what :meth:`tfidf` returns."""
+        vectors = np.asarray(weights @ self._components, dtype=np.float32)
         vectors[np.linalg.norm(vectors, axis=1) < _NOTHING] = 0
         return unit_rows(vectors)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from zlib import crc32
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import DataError, MissingExtraError
@@ -104,6 +103,8 @@ def _glove() -> tuple[list[str], NDArray[np.float64]]:
     if spec is None or spec.origin is None:
         raise MissingExtraError("word_vectors='glove'", "glove")
     folder = Path(spec.origin).parent / "data"
+    import polars as pl  # here, because most methods read no file
+
     words = pl.read_parquet(folder / "glove_6B_index.parquet")["index"].to_list()
     return words, np.load(folder / "glove_6B_50d_emb.npy", allow_pickle=False).astype(np.float64)
 

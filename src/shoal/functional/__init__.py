@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.functional.assignment import cluster_kl, sinkhorn, student_t, target_distribution
+from shoal.functional.assignment import cluster_kl, student_t, target_distribution
 from shoal.functional.contrastive import cross_view_contrast, neighbourhood_contrast, nt_xent
 from shoal.functional.hard_assignment import kmeans_term, nearest_center, running_centers
 from shoal.functional.masked_lm import masked_cross_entropy
@@ -24,7 +24,6 @@ __all__ = [
     "neighbourhood_contrast",
     "nt_xent",
     "running_centers",
-    "sinkhorn",
     "student_t",
     "target_distribution",
     "token_nll",

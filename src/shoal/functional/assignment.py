@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
-
-# Within this spread of scores / temperature no product of Sinkhorn's scalings leaves float32's range, e^±87.
-_SAFE_SPREAD = 42.0
 
 
 def student_t(embeddings: Tensor, centers: Tensor, alpha: float = 1.0) -> Tensor:
@@ -91,52 +86,3 @@ def cluster_kl(p: Tensor, q: Tensor) -> Tensor:
     """
     tiny = torch.finfo(q.dtype).tiny
     return (p * (p.clamp_min(tiny).log() - q.clamp_min(tiny).log())).sum(dim=1).mean()
-
-
-def sinkhorn(scores: Tensor, sizes: Tensor | None = None, temperature: float = 0.05, n_iterations: int = 50) -> Tensor:
-    r"""Soft assignment whose clusters have given sizes: entropic optimal transport.
-
-    The plan closest to :math:`\exp(s / \tau)` under the two sums below, by Sinkhorn's alternate scaling of
-    columns and rows (Cuturi, 2013; used for clustering by Asano et al., 2020): in the log domain where the
-    scores are far apart, and otherwise on the exponentials themselves, which is two to three times faster.
-
-    Parameters
-    ----------
-    scores : Tensor of shape (n, k)
-        Higher where the cluster suits the row better.
-    sizes : Tensor of shape (k,), optional
-        Shares of the clusters, or counts: they are divided by their sum. Equal shares when None.
-    temperature : float
-        :math:`\tau` > 0; small values give nearly hard assignments and need more iterations.
-    n_iterations : int
-        Number of sweeps.
-
-    Returns
-    -------
-    Tensor of shape (n, k)
-        Rows sum to 1 exactly, because each sweep ends with them; columns sum to n * sizes at convergence.
-
-    Examples
-    --------
-    >>> import torch
-    >>> sinkhorn(torch.tensor([[2.0, 1.0], [2.0, 0.0]]), temperature=0.5)  # both rows prefer column 0
-    tensor([[0.2689, 0.7311],
-            [0.7311, 0.2689]])
-    """
-    n, k = scores.shape
-    shares = scores.new_ones(k) if sizes is None else sizes.to(scores)
-    columns = (n * shares / shares.sum()).clamp_min(torch.finfo(scores.dtype).tiny)
-    plan = scores / temperature
-    if n and plan.max() - plan.min() < _SAFE_SPREAD and columns.min() > math.exp(-_SAFE_SPREAD):
-        plan = (plan - plan.max()).exp()
-        # In place, unless each sweep is needed again for gradients: n x k is all the memory there is.
-        scaled, divided = (torch.mul, torch.div) if plan.requires_grad else (Tensor.mul_, Tensor.div_)
-        for _ in range(n_iterations):
-            plan = scaled(plan, columns / plan.sum(dim=0))
-            plan = divided(plan, plan.sum(dim=1, keepdim=True))
-        return plan
-    column_log = columns.log()
-    for _ in range(n_iterations):
-        plan = plan - plan.logsumexp(dim=0) + column_log
-        plan = plan.log_softmax(dim=1)
-    return plan.exp()

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import typer
 
 from shoal.cli.console import print_json, print_table
-from shoal.errors import ShoalError
-from shoal_bench.cli.speed import tell
-from shoal_bench.results import OK, Results
 
-OURS = "shoal"
 EXAMPLES = "\n\n    ".join(
     (
         "\nExamples:",
@@ -34,48 +28,39 @@ def race(
 ) -> None:
     """Fit the default method and a foreign tool on the same texts and vectors, and compare seconds and memory.
 
-    Each has a process of its own, one after the other. The vectors are made before the clock starts. Nothing is kept:
-    every call measures again.
+    Each has a process of its own, one after the other, which reads the texts and their vectors from a file: neither has
+    an encoder in memory, or in its time. Nothing is kept: every call measures again.
     """
-    from shoal_bench.cell import Cell
+    from shoal.methods import find_method
     from shoal_bench.data_sets import find_data_set
-    from shoal_bench.peers import ensure_environment, find_peer
-    from shoal_bench.runner import Runner, Task
+    from shoal_bench.measure import all_scores, encoded_by, with_outliers_as_cluster
+    from shoal_bench.peers import OURS, ensure_environment, find_peer, run_peer
 
     ensure_environment(find_peer(peer))
+    threads = threads or os.cpu_count() or 1
     rows: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory(prefix="shoal-race-") as folder:
-        results = Results(Path(folder) / "race.jsonl", tell)
-        runner = Runner(results, threads=threads or os.cpu_count() or 1)
-        for name in data_set:
-            known = find_data_set(name)
-            n_texts = None if texts is None or texts >= known.n_texts else texts
-            params = {"n_clusters": known.n_classes}
-            tasks = [
-                Task(Cell(method, params, name, n_texts, seed, other), known.sha256, row, "cheap", known.n_texts)
-                for method, other, row in ((OURS, None, OURS), (None, peer, peer))
-            ]
-            runner.run(tasks)
-            ours, theirs = (results.by_key()[task.key] for task in tasks)
-            for record in (ours, theirs):
-                if record["status"] != OK:
-                    raise ShoalError(f"{record['cell']['peer'] or OURS} failed on {name}: {record['reason']}")
-            rows.append(
-                {
-                    "data set": name,
-                    "texts": ours["n_texts"],
-                    f"{OURS}, s": ours["seconds"],
-                    f"{peer}, s": theirs["seconds"],
-                    "ratio": round(ours["seconds"] / theirs["seconds"], 2),
-                    f"{OURS}, MB": ours["peak_memory_mb"],
-                    f"{peer}, MB": theirs["peak_memory_mb"],
-                    "of memory": round(ours["peak_memory_mb"] / theirs["peak_memory_mb"], 2),
-                    f"{OURS}, ACC": round(ours["scores"]["acc"], 1),
-                    f"{peer}, ACC": round(theirs["scores"]["acc"], 1),
-                }
-            )
+    for name in data_set:
+        data = find_data_set(name).load().sample(texts)
+        encoded = encoded_by(find_method(OURS.name).defaults(), data.texts)
+        vectors = None if encoded is None else encoded.content.vectors
+        cell = {"params": {"n_clusters": len(set(data.labels))}, "seed": seed}
+        ours, theirs = (
+            run_peer({**cell, "peer": tool}, data.texts, data.labels, vectors, threads) for tool in (OURS.name, peer)
+        )
+        row: dict[str, Any] = {"data set": name, "texts": len(data.texts)}
+        for what, key, ratio in (("s", "seconds", "ratio"), ("MB", "peak_memory_mb", "of memory")):
+            counted = ours[key] is not None  # not every system counts memory
+            row[f"{OURS.name}, {what}"] = round(ours[key], 1) if counted else None
+            row[f"{peer}, {what}"] = round(theirs[key], 1) if counted else None
+            row[ratio] = round(ours[key] / theirs[key], 2) if counted else None
+        for tool, answer in ((OURS.name, ours), (peer, theirs)):
+            found = with_outliers_as_cluster(answer["labels"])
+            row[f"{tool}, ACC"] = round(all_scores(data.labels, found)["acc"], 1)
+        rows.append(row)
     if json:
-        print_json({"threads": runner.threads, "rows": rows})
+        print_json({"threads": threads, "rows": rows})
     else:
         columns = list(rows[0])
-        print_table(f"{OURS} and {peer}", columns, [[str(row[name]) for name in columns] for row in rows], columns[1:])
+        print_table(
+            f"{OURS.name} and {peer}", columns, [[str(row[name]) for name in columns] for row in rows], columns[1:]
+        )

@@ -20,6 +20,7 @@ from shoal.clusterers import (
     mean_log_probabilities,
     relaxed_sizes,
     settled_directions,
+    sinkhorn,
     smoothed,
     smoothing_matrix,
     transport_steps,
@@ -175,21 +176,15 @@ class Candidates:
 
         A row's neighbours have as much say as the row itself.
         """
-        import torch
-
-        from shoal.functional import sinkhorn
-
         labels = assignment.argmax(axis=1)
         sure = confident_rows(assignment, self.options.sure_share)
         own = mean_log_probabilities(
             [fit_softmax(part[sure], labels[sure], self.n_clusters) for part in self.features.each], self.features.each
         )
         sizes = np.bincount(labels, minlength=self.n_clusters).clip(1e-3) ** exponent
-        scores = np.asarray(own + self.matrix @ own, dtype=np.float32) / 2
+        scores: Vectors = ((own + self.matrix @ own) / 2).astype(np.float32)
         scores -= scores.max(axis=1, keepdims=True)  # few sweeps: start from each row's best
-        taught: Vectors = sinkhorn(
-            torch.from_numpy(scores), torch.from_numpy(sizes), temperature=1.0, n_iterations=20
-        ).numpy()
+        taught: Vectors = sinkhorn(scores, sizes, temperature=1.0, n_iterations=20)
         return without_empty(taught, assignment)
 
     def evidence(self, branch: str, labels: Labels) -> Evidence:

@@ -291,7 +291,8 @@ class Shoal(TextClusterer):
             return Features(meaning)
         if rows.texts is None:
             raise ParameterError("this model was fitted on texts and vectors; pass the texts too.")
-        return Features(meaning, self.words_.encode(rows.texts), self.words_.tfidf(rows.texts))
+        weights = self.words_.tfidf(rows.texts)
+        return Features(meaning, self.words_.projected(weights), weights)
 
     def _meaning(self, embedded: Vectors) -> Vectors:
         return embedded[:, : len(self.mean_)]
