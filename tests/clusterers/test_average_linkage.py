@@ -77,9 +77,16 @@ def test_many_rows_are_grouped_first(groups, same_partition, monkeypatch):
         found = average_linkage_labels(unit_rows(vectors), 3, max_rows=max_rows, seed=4)
         assert same_partition(found, labels)
         np.testing.assert_array_equal(found, average_linkage_labels(unit_rows(vectors), 3, max_rows=max_rows, seed=4))
-    assert asked == [30, 30, 20, 20]
+    assert asked == [89, 89, 20, 20]
     average_linkage_labels(unit_rows(vectors), 3, max_rows=90)
     assert len(asked) == 4
+
+
+@pytest.mark.parametrize("n_groups", [1, 7, 40, 199])
+def test_there_are_as_many_groups_as_asked_for_or_a_few_more(cloud, n_groups):
+    groups = average_linkage._group(unit_rows(cloud), n_groups, seed=0)
+    assert set(groups) == set(range(groups.max() + 1))
+    assert n_groups <= groups.max() + 1 <= n_groups + np.sqrt(n_groups)
 
 
 def test_fewer_distinct_rows_than_groups():

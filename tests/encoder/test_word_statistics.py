@@ -139,6 +139,13 @@ def test_words_stay_the_terms_where_they_reach_half_of_the_texts(texts):
     assert "word3" in WordStatistics().fit([*texts, *CHINESE])._columns
 
 
+def test_rare_words_are_not_compared_by_their_letters():
+    alone = ["quartz", "quarter", "quarrel", "heron", "heroin", "heroine"]
+    words = WordStatistics().fit([*alone, "blue lake", "blue river", "long river"])
+    assert set(words._columns) == {"blue", "river"}
+    assert not words.encode(alone).any()
+
+
 def test_all_texts_equal(texts):
     for corpus in (["red fish"] * 50, ["red fish"] * 2, ["fish"] * 50):
         vectors = WordStatistics().fit(corpus).encode(corpus)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -15,10 +16,7 @@ from shoal.clusterers.linkage import MAX_TEXTS
 from shoal.errors import ParameterError
 from shoal.vectors import BLOCK_ROWS, Vectors, cluster_means
 
-# Groups that stand for the rows when there are too many rows: a tenth of the limit links in seconds, and is still
-# hundreds of groups per cluster if clusters are few. If they are many, each gets at least ten.
-GROUPS_SHARE = 10
-# The groups need only be small, not optimal: a random start and a few passes are enough.
+# Groups of rows need only be small, not optimal: a random start and a few passes are enough.
 GROUPING_ITERATIONS = 5
 
 
@@ -28,8 +26,9 @@ def average_linkage_labels(
     """Merge the two clusters with the smallest mean cosine distance until ``n_clusters`` are left.
 
     Up to ``max_rows`` it is exact, with 16 bytes for each pair of rows (7 GB for 30,000). Beyond that, k-means first
-    makes small groups, which are merged by the same rule: the mean of 1 - x·y over all pairs from two groups is
-    1 minus the product of their means, so only the grouping itself is approximate.
+    makes about as many small groups, which are merged by the same rule: the mean of 1 - x·y over all pairs from two
+    groups is 1 minus the product of their means, so only the grouping itself is approximate. Fewer groups would be
+    linked sooner, but what is merged first would then depend on how they are drawn.
 
     Parameters
     ----------
@@ -63,10 +62,12 @@ def average_linkage_labels(
     if len(vectors) == 1:
         return np.zeros(1, dtype=np.int64)
     if len(vectors) > max_rows:
-        groups = _group(vectors, min(max_rows, max(max_rows // GROUPS_SHARE, 10 * n_clusters)), seed)
+        groups = _group(vectors, max_rows, seed)
         sizes = np.bincount(groups)
-        means = cluster_means(vectors, groups, len(sizes)).astype(np.float64)
-        merged = merge_labels(np.maximum(1 - means @ means.T, 0), n_clusters, sizes=sizes)
+        means = cluster_means(vectors, groups, len(sizes))
+        distances = means @ means.T
+        np.subtract(1, distances, out=distances)
+        merged = merge_labels(np.maximum(distances, 0, out=distances), n_clusters, sizes=sizes)
         return in_order(merged[groups])
     merges = linkage(_condensed_distances(vectors), method="average")[: len(vectors) - n_clusters, :2].astype(np.int64)
     # Merge i makes node n + i from two earlier nodes. The lowest n - K merges leave K clusters, even with tied heights.
@@ -89,9 +90,23 @@ def _condensed_distances(vectors: Vectors) -> NDArray[np.float64]:
 
 
 def _group(vectors: Vectors, n_groups: int, seed: int) -> NDArray[np.int64]:
-    """Split the rows into many small groups, numbered without gaps."""
-    # scikit-learn's k-means, because it labels in chunks: rows times groups would not fit in memory.
-    model = KMeans(n_groups, init="random", n_init=1, max_iter=GROUPING_ITERATIONS, random_state=seed)
-    with warnings.catch_warnings():  # fewer distinct rows than groups: fewer groups are made
+    """Split the rows into small groups, at least so many where rows differ, numbered without gaps.
+
+    They are made in two steps, each of about the root of their number: rows times groups would take far longer.
+    """
+    parts = _split(vectors, math.isqrt(n_groups), seed)
+    groups = np.empty(len(vectors), dtype=np.int64)
+    n_made = 0
+    for part in range(parts.max() + 1):
+        rows = np.flatnonzero(parts == part)
+        groups[rows] = n_made + _split(vectors[rows], math.ceil(n_groups * len(rows) / len(vectors)), seed)
+        n_made = int(groups[rows].max()) + 1
+    return groups
+
+
+def _split(vectors: Vectors, n_parts: int, seed: int) -> NDArray[np.int64]:
+    """Split the rows into parts by a few passes of k-means, numbered without gaps."""
+    model = KMeans(n_parts, init="random", n_init=1, max_iter=GROUPING_ITERATIONS, random_state=seed)
+    with warnings.catch_warnings():  # fewer distinct rows than parts: fewer parts are made
         warnings.simplefilter("ignore", ConvergenceWarning)
         return np.unique(model.fit_predict(vectors), return_inverse=True)[1]

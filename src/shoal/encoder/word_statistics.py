@@ -48,8 +48,8 @@ class WordStatistics:
 
     The terms are the :func:`~shoal.text.words.pieces` of the texts in lower case; where half of the texts are in a
     script without spaces, pairs of neighbouring characters of that script. If fewer than half of the texts have such a
-    term, all terms are pairs of characters. If pairs do not help either, ``max_df`` is dropped first (all texts
-    alike), then ``min_df`` (no two texts alike).
+    term, ``max_df`` is dropped (all texts alike); if none has, ``min_df`` is too (no two texts alike). A text without a
+    term, such as a rare word on its own, is then left to its meaning: pairs of letters would say how it is spelt.
 
     Parameters
     ----------
@@ -124,27 +124,21 @@ class WordStatistics:
         return words
 
     def _choose_terms(self, texts: Sequence[str]) -> csr_matrix:
-        """Keep the first kind of terms that enough texts have, or else the one that most have; count them."""
+        """Keep the terms that are neither too rare nor too frequent; count them."""
         best = -1.0
         self._glyphs = sum(map(has_glyphs, texts)) >= _ENOUGH * max(len(texts), 1)
-        for pairs, min_df, max_df in (
-            (False, self.min_df, self.max_df),
-            (True, self.min_df, self.max_df),
-            (False, self.min_df, 1.0),
-            (True, self.min_df, 1.0),
-            (False, 1, 1.0),
-        ):
-            terms = sorted({term for text in texts for term in _terms(text, pairs, self._glyphs)})
-            counts = _count(texts, _numbered(terms), pairs, self._glyphs)
-            frequency = counts.getnnz(axis=0)
-            kept = np.flatnonzero((frequency >= min_df) & (frequency <= max(max_df * len(texts), _FEW)))
-            share = _n_filled_rows(counts[:, kept]) / max(_n_filled_rows(counts), 1)
-            if share > best:
-                best, chosen = share, counts[:, kept]
-                self._pairs, self._columns = pairs, _numbered([terms[column] for column in kept])
-            if best >= _ENOUGH:
+        terms = sorted({term for text in texts for term in _terms(text, False, self._glyphs)})
+        counts = _count(texts, _numbered(terms), False, self._glyphs)
+        frequency, n_filled = counts.getnnz(axis=0), max(_n_filled_rows(counts), 1)
+        for min_df, max_df in ((self.min_df, self.max_df), (self.min_df, 1.0), (1, 1.0)):
+            if best >= _ENOUGH or (best > 0 and min_df < self.min_df):
                 break
-        return chosen
+            kept = np.flatnonzero((frequency >= min_df) & (frequency <= max(max_df * len(texts), _FEW)))
+            share = _n_filled_rows(counts[:, kept]) / n_filled
+            if share > best:
+                best, chosen = share, kept
+        self._pairs, self._columns = False, _numbered([terms[column] for column in chosen])
+        return counts[:, chosen]
 
 
 def _right_singular_vectors(weights: csr_matrix, n_components: int) -> NDArray[np.float32]:

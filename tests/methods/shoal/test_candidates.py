@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from shoal.methods.shoal import candidates
 from shoal.methods.shoal.candidates import (
     Candidates,
     PartitionOptions,
@@ -23,6 +24,26 @@ def test_two_dense_themes_that_linkage_joins_are_cut_by_regrouping(dense_themes)
     linked = parts.unequal()
     assert accuracy(labels, linked.argmax(axis=1)) < 0.8
     assert accuracy(labels, parts.regrouped(linked).argmax(axis=1)) > 0.98
+
+
+def test_of_several_draws_of_the_groups_the_linkage_that_explains_most_is_kept(dense_themes, monkeypatch):
+    features, _ = dense_themes
+    monkeypatch.setattr(candidates, "LINKED_ROWS", 40)
+    parts = Candidates(features, 12, PartitionOptions())
+    explained, linkage = [], candidates.average_linkage_labels
+
+    def noted(rows, n_clusters, max_rows, seed):
+        labels = linkage(rows, n_clusters, max_rows, seed)
+        explained.append(parts.explained(parts._with_borders(labels).argmax(axis=1)))
+        return labels
+
+    monkeypatch.setattr(candidates, "average_linkage_labels", noted)
+    best = parts.explained(parts.unequal(4).argmax(axis=1))
+    assert len(set(explained)) > 1
+    assert best == max(explained)
+    assert len(explained) == 4
+    parts.unequal()
+    assert len(explained) == 5
 
 
 def test_nothing_to_regroup_leaves_the_assignment_itself(two):

@@ -85,7 +85,7 @@ def test_linked_clusters_are_regrouped_unless_that_explains_clearly_less(two, mo
     good = np.eye(10, dtype=np.float32)[labels]
     joined = np.eye(10, dtype=np.float32)[np.where(labels == 3, 2, labels)]
     for linked, better, said in ((joined, good, True), (good, bad, False)):
-        monkeypatch.setattr(Candidates, "unequal", lambda self, linked=linked: linked)
+        monkeypatch.setattr(Candidates, "unequal", lambda *_, linked=linked: linked)
         monkeypatch.setattr(Candidates, "regrouped", lambda self, assignment, better=better: better)
         found = find(features, 10, UNEQUAL, co_training=False)
         assert found.reason.endswith(", regrouped.") == said
@@ -98,7 +98,7 @@ def test_linkage_that_explains_less_and_is_not_found_again_is_not_taken(two, mon
     features, _ = two(VERY_UNEQUAL, dimension=30, noise=0.12)
     random = np.random.RandomState(0)
     monkeypatch.setattr(
-        Candidates, "unequal", lambda self: np.eye(10, dtype=np.float32)[random.permutation(len(self.smooth)) % 10]
+        Candidates, "unequal", lambda self, *_: np.eye(10, dtype=np.float32)[random.permutation(len(self.smooth)) % 10]
     )
     found = find(features, 10)
     assert found.stability[UNEQUAL] < 0.3

@@ -87,7 +87,8 @@ class PartitionOptions:
     n_init: int = parameter(
         4,
         "Number of starts of k-means by meaning; as many again, its best, and communities start the clusters of equal "
-        "size, and the one that explains the neighbours best is kept: not every start ends well.",
+        "size, and as many draws those of unequal size. Of each kind the one that explains the neighbours best is kept: "
+        "not every start ends well.",
         whole(),
     )
     temperature: float = parameter(
@@ -161,9 +162,17 @@ class Candidates:
         """Return clusters of any size, by k-means from equal ones."""
         return self.hard(self.settled(state.labels))
 
-    def unequal(self) -> Vectors:
-        """Return clusters of very unequal sizes, by average linkage."""
-        return self._with_borders(average_linkage_labels(self.smooth, self.n_clusters, max_rows=LINKED_ROWS))
+    def unequal(self, n_init: int = 1) -> Vectors:
+        """Return clusters of very unequal sizes, by average linkage.
+
+        Groups of many rows are drawn at random; of so many draws the one that explains the neighbours best is kept.
+        """
+        draws = range(n_init if len(self.smooth) > LINKED_ROWS else 1)
+        found = [
+            self._with_borders(average_linkage_labels(self.smooth, self.n_clusters, max_rows=LINKED_ROWS, seed=seed))
+            for seed in draws
+        ]
+        return max(found, key=lambda assignment: self.explained(assignment.argmax(axis=1)))
 
     def regrouped(self, assignment: Vectors) -> Vectors:
         """Split clusters with two themes and merge as many others; return the assignment itself if nothing changes."""

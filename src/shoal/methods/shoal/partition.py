@@ -196,7 +196,7 @@ def _compared(
     kinds = {SAFE: safe}
     first = parts.equal_from(safe)
     if parts.options.unequal:
-        linked = parts.unequal()
+        linked = parts.unequal(parts.options.n_init)
         kinds[UNEQUAL] = linked.argmax(axis=1)
         by_linkage, by_safe = scales.weigh(UNEQUAL, kinds[UNEQUAL]), scales.modularity(SAFE)
         far = leaves_less(by_safe, parts.explained(first.labels), scales.rules.unequal_gain)
