@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections import defaultdict
+
+from shoal_bench.drawn_texts import drawn_of_each
 
 # Sections that say what a package is for, and sections that say which language it is written in or for.
 KINDS = {
@@ -44,14 +45,4 @@ def package_titles(catalogue: str, kind: str, each: int, seed: int = 0) -> tuple
         title = re.search(r"^Description(?:-en)?: (.+)$", package, re.MULTILINE)
         if section and title and section[1] in KINDS[kind]:
             sections[title[1].strip()].add(section[1])
-    titles: dict[str, list[str]] = defaultdict(list)
-    for name, of in sorted(sections.items()):
-        if len(of) == 1:
-            titles[min(of)].append(name)
-    rng = random.Random(seed)
-    rows = [
-        (title, section)
-        for section in sorted(titles)
-        for title in rng.sample(titles[section], min(each, len(titles[section])))
-    ]
-    return [title for title, _ in rows], [section for _, section in rows]
+    return drawn_of_each(sections, each, seed)

@@ -11,7 +11,20 @@ import typer
 
 from shoal.cli.console import print_json, print_table, run, say
 from shoal.errors import DataError, ParameterError
-from shoal_bench.cli import choice, data, engine, fetch, languages, made, packages, race, report, speed, unknown_k
+from shoal_bench.cli import (
+    choice,
+    data,
+    engine,
+    fetch,
+    glosses,
+    languages,
+    made,
+    packages,
+    race,
+    report,
+    speed,
+    unknown_k,
+)
 from shoal_bench.results import DEFAULT_FILE, Results
 from shoal_bench.tiers import TIERS, find_tier
 
@@ -51,6 +64,7 @@ app.command(epilog=choice.EXAMPLES)(choice.choice)
 app.command(epilog=languages.EXAMPLES)(languages.languages)
 app.command(epilog=made.EXAMPLES)(made.made)
 app.command(epilog=packages.EXAMPLES)(packages.packages)
+app.command(epilog=glosses.EXAMPLES)(glosses.glosses)
 app.command(epilog=engine.EXAMPLES)(engine.engine)
 app.command(epilog=race.EXAMPLES)(race.race)
 app.command(epilog=unknown_k.EXAMPLES)(unknown_k.unknown_k)

@@ -31,12 +31,12 @@ def packages(
     """
     from shoal.cli.console import say
     from shoal.errors import DataError, ParameterError
+    from shoal_bench.drawn_texts import check_new_table, write_table
     from shoal_bench.package_titles import package_titles
 
     if kind not in KINDS:
         raise ParameterError(f"--kind {kind!r} is unknown; pass {' or '.join(KINDS)}.")
-    if out.exists() or out.suffix != ".tsv":
-        raise ParameterError(f"--out {out} exists or does not end in .tsv; pass a new .tsv file.")
+    check_new_table(out)
     try:
         catalogue = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, check=True).stdout.decode()
     except (OSError, subprocess.CalledProcessError) as reason:
@@ -44,6 +44,5 @@ def packages(
     titles, sections = package_titles(catalogue, kind, each, seed)
     if not titles:
         raise DataError("apt-cache knows no packages of these sections; run `apt-get update` first.")
-    lines = ["label\ttext", *(f"{section}\t{title}" for title, section in zip(titles, sections, strict=True))]
-    out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_table(out, titles, sections)
     say(f"{len(titles)} titles of {len(set(sections))} sections: {out}")

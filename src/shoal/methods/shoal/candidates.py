@@ -87,8 +87,8 @@ class PartitionOptions:
     n_init: int = parameter(
         4,
         "Number of starts of k-means by meaning; as many again, its best, and communities start the clusters of equal "
-        "size, and as many draws those of unequal size. Of each kind the one that explains the neighbours best is kept: "
-        "not every start ends well.",
+        "size, and as many draws those of unequal size. Of each kind the one that explains the neighbours best is "
+        "kept: not every start ends well.",
         whole(),
     )
     temperature: float = parameter(
