@@ -40,6 +40,8 @@ def test_numbers_of_clusters_need_not_follow_each_other():
         (0.6, 0.7, 0.85, UNEQUAL),  # 0.15 is half of 0.3
         (0.6, 0.65, 0.84, SIZES_FREE),  # half of 0.35, but not highly stable
         (0.6, 0.8, 0.89, SIZES_FREE),
+        (0.9, 0.7, 0.89, SAFE),  # linkage is highly stable, but the safe candidate still more
+        (0.92, 0.8, 0.91, SIZES_FREE),
         (0.6, 0.7, None, SIZES_FREE),
         (0.75, 0.7, 0.6, SAFE),  # 0.25 is less than 85 % of 0.3
         (0.74, 0.7, 0.6, SIZES_FREE),

@@ -26,7 +26,7 @@ class Rules:
         differ by far, and clusters by linkage that explain still more are the answer.
     linked_gain : float
         Otherwise clusters that start with equal sizes are assumed. Clusters by linkage are the answer only where they
-        leave this share less in doubt, and are highly stable.
+        leave this share less in doubt, are highly stable, and no less stable than the safe candidate.
     highly_stable, stable, least_stability : float
         A cluster of which 0.85 is found again is highly stable, of which 0.75 is valid; one of which less than 0.6 is
         should not be trusted, says Hennig (R package fpc, ``clusterboot``). Here these are limits of the mean. Where
@@ -113,11 +113,11 @@ def most_trusted(stability: Mapping[str, float], rules: Rules) -> str:
     >>> most_trusted({SAFE: 0.7, SIZES_FREE: 0.8, UNEQUAL: 0.95}, Rules())
     'unequal'
     """
-    found, linked = stability[SIZES_FREE], stability.get(UNEQUAL, 0.0)
-    if found < 1 and linked >= rules.highly_stable and leaves_less(linked, found, rules.linked_gain):
+    found, linked, safe = stability[SIZES_FREE], stability.get(UNEQUAL, 0.0), stability[SAFE]
+    if found < 1 and linked >= max(safe, rules.highly_stable) and leaves_less(linked, found, rules.linked_gain):
         return UNEQUAL
     if found < rules.least_stability:
         return UNEQUAL if linked >= rules.least_stability else SAFE
-    if found < rules.stable and leaves_less(stability[SAFE], found, rules.safe_gain):
+    if found < rules.stable and leaves_less(safe, found, rules.safe_gain):
         return SAFE
     return SIZES_FREE
