@@ -33,7 +33,6 @@ ROWS = [
 ROW_OF = {room: row for row, rooms in enumerate(ROWS) for room in rooms}
 # Siblings do not import each other, but for these.
 SIBLINGS = {
-    ("clusterers", "functional"),  # optimal transport is a formula on tensors
     ("run_folder", "clustering"),  # a run holds clusters
 }
 

@@ -8,7 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 BENCH = sorted((ROOT / "bench" / "src").rglob("*.py"))
 ROOMS = {
-    *("cache", "cli", "clusterers", "corpus", "demo_texts", "encoder", "engine", "environment", "errors", "functional"),
+    *("augment", "cache", "cli", "clusterers", "corpus", "demo_texts", "encoder", "engine", "environment", "errors"),
+    "functional",
     *("methods", "metrics", "n_clusters", "naming", "progress", "sorting", "text", "training", "vectors"),
 }
 
