@@ -92,7 +92,8 @@ def test_there_are_as_many_groups_as_asked_for_or_a_few_more(cloud, n_groups):
 def test_fewer_distinct_rows_than_groups():
     vectors = np.repeat(np.eye(4, dtype=np.float32), 10, axis=0)
     assert np.bincount(average_linkage_labels(vectors, 2, max_rows=20)).sum() == 40
-    assert len(set(average_linkage_labels(vectors, 2, max_rows=20))) == 2
+    for n_clusters in (2, 4, 6, 20):  # more clusters than rows differ
+        assert len(set(average_linkage_labels(vectors, n_clusters, max_rows=20))) == n_clusters
 
 
 def test_one_row():

@@ -62,7 +62,7 @@ def average_linkage_labels(
     if len(vectors) == 1:
         return np.zeros(1, dtype=np.int64)
     if len(vectors) > max_rows:
-        groups = _group(vectors, max_rows, seed)
+        groups = _at_least(n_clusters, _group(vectors, max_rows, seed))
         sizes = np.bincount(groups)
         means = cluster_means(vectors, groups, len(sizes))
         distances = means @ means.T
@@ -101,6 +101,14 @@ def _group(vectors: Vectors, n_groups: int, seed: int) -> NDArray[np.int64]:
         rows = np.flatnonzero(parts == part)
         groups[rows] = n_made + _split(vectors[rows], math.ceil(n_groups * len(rows) / len(vectors)), seed)
         n_made = int(groups[rows].max()) + 1
+    return groups
+
+
+def _at_least(n_groups: int, groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give single rows groups of their own where there are fewer, because few rows differ."""
+    numbers, first = np.unique(groups, return_index=True)
+    repeated = np.setdiff1d(np.arange(len(groups)), first)[: max(0, n_groups - len(numbers))]
+    groups[repeated] = len(numbers) + np.arange(len(repeated))
     return groups
 
 
