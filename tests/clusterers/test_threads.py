@@ -6,6 +6,7 @@ from threadpoolctl import threadpool_info
 
 from shoal import Shoal
 from shoal.clusterers import threads, threads_for
+from shoal.encoder import word_statistics
 from shoal.methods.shoal import estimator
 
 
@@ -44,3 +45,13 @@ def test_the_default_method_clusters_on_one_thread(monkeypatch):
     Shoal(2).fit(vectors)
     assert seen == [{1}]
     assert blas_threads() == before
+
+
+def test_word_statistics_are_computed_on_one_thread(monkeypatch):
+    seen = []
+    svd = word_statistics.randomized_svd
+    monkeypatch.setattr(
+        word_statistics, "randomized_svd", lambda *given, **named: seen.append(blas_threads()) or svd(*given, **named)
+    )
+    word_statistics.WordStatistics().fit(["red fish", "blue fish", "red sea", "blue sea"])
+    assert seen == [{1}]

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from shoal.clusterers.chain import components, in_order, merge_labels
 from shoal.clusterers.linkage import MAX_TEXTS
+from shoal.clusterers.threads import threads_for
 from shoal.errors import ParameterError
 from shoal.vectors import BLOCK_ROWS, Vectors, cluster_means
 
@@ -115,6 +116,6 @@ def _at_least(n_groups: int, groups: NDArray[np.int64]) -> NDArray[np.int64]:
 def _split(vectors: Vectors, n_parts: int, seed: int) -> NDArray[np.int64]:
     """Split the rows into parts by a few passes of k-means, numbered without gaps."""
     model = KMeans(n_parts, init="random", n_init=1, max_iter=GROUPING_ITERATIONS, random_state=seed)
-    with warnings.catch_warnings():  # fewer distinct rows than parts: fewer parts are made
+    with warnings.catch_warnings(), threads_for(len(vectors)):  # fewer distinct rows than parts: fewer parts are made
         warnings.simplefilter("ignore", ConvergenceWarning)
         return np.unique(model.fit_predict(vectors), return_inverse=True)[1]

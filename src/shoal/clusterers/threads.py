@@ -28,10 +28,10 @@ def threads_for(n_rows: int) -> Iterator[None]:
     --------
     >>> from threadpoolctl import threadpool_info
     >>> with threads_for(100):
-    ...     {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+    ...     {pool["num_threads"] for pool in threadpool_info()}
     {1}
     """
-    with threadpool_limits(1 if n_rows <= SMALL_ROWS else None, user_api="blas"):
+    with threadpool_limits(1 if n_rows <= SMALL_ROWS else None):
         yield
 
 

@@ -12,6 +12,7 @@ from safetensors.numpy import load_file, save_file
 from scipy.sparse import csr_matrix
 from sklearn.utils.extmath import randomized_svd
 
+from shoal.clusterers import threads_for
 from shoal.errors import ParameterError
 from shoal.text.tfidf import inverse_document_frequency, tfidf
 from shoal.text.words import folded, has_glyphs, pieces, pieces_or_pairs
@@ -146,7 +147,8 @@ def _right_singular_vectors(weights: csr_matrix, n_components: int) -> NDArray[n
     if not weights.nnz:
         return np.zeros((weights.shape[1], 1), dtype=np.float32)
     most = max(1, min(weights.shape) - 1)
-    _, singular, right = randomized_svd(weights, min(n_components, most), n_iter=4, random_state=0)
+    with threads_for(n_components):  # what is factorised has so many columns
+        _, singular, right = randomized_svd(weights, min(n_components, most), n_iter=4, random_state=0)
     # Directions that no text of the corpus has would be arbitrary ones for new texts.
     # Contiguous, because safetensors would write rows of any other layout in the wrong order.
     return np.ascontiguousarray(right[singular > _NOTHING * singular[0]].T, dtype=np.float32)

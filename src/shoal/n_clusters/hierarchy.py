@@ -14,6 +14,7 @@ from scipy.special import softmax
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from shoal.clusterers import threads_for
 from shoal.errors import ParameterError
 from shoal.scratch import gathered
 from shoal.vectors import Vectors, cluster_means, squared_distances
@@ -193,7 +194,7 @@ def _part(vectors: Vectors, rows: Labels, cluster: int, number: int) -> _Part:
         return _Part(0.0, number, cluster, rows)
     points = gathered(vectors, rows)
     sample = points[:: max(1, len(points) // CUT_ROWS)]
-    with warnings.catch_warnings():  # equal rows cannot be cut: all are then in the first half
+    with warnings.catch_warnings(), threads_for(len(sample)):  # equal rows cannot be cut: all go to the first half
         warnings.simplefilter("ignore", ConvergenceWarning)
         two = KMeans(2, n_init=2, max_iter=50, random_state=0).fit(sample)
     second = two.predict(points).astype(bool)
