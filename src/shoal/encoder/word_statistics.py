@@ -119,6 +119,7 @@ class WordStatistics:
         """Read what :meth:`save` wrote."""
         content = json.loads((folder / _TERMS).read_text(encoding="utf-8"))
         words, arrays = cls(), load_file(folder / _ARRAYS)
+        # True only in files of earlier versions, which read some corpora by pairs of letters.
         words._pairs, words._columns = content["pairs"], _numbered(content["terms"])
         words._glyphs = content.get("glyphs", False)
         words._idf, words._components = arrays["idf"], arrays["components"]
