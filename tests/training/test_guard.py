@@ -130,6 +130,24 @@ def test_words_judge_where_there_are_any():
     assert again.evaluate(sharp, wrong) == harmed
 
 
+def test_the_gain_has_a_standard_error():
+    words = np.eye(2, dtype=np.float32)[[0, 0, 1, 1]]  # one neighbour each, the other of the pair
+    guard = Guard(words, n_clusters=2, seed=0, words=words)
+    assert guard.evaluate(words, np.array([0, 1, 0, 1])).gain_error == 0
+    now = guard.evaluate(words, np.array([0, 0, 0, 1]))
+    # Kept at the start: (0 - 1/2) / (1/2) = -1 for each text; now, chance being 5/8: 1, 1, -5/3, -5/3.
+    assert (now.gain, now.gain_error) == pytest.approx((2 / 3, 2 / 3))
+    assert not now.proven
+    assert guard.doubt(now) == "no gain beyond chance: 0.667 ± 0.667 over the start"
+
+
+def test_only_other_clusters_need_proof(guard):
+    assert not guard.doubt(GOOD)
+    assert not guard.doubt(changed(gain=0.01, gain_error=0.004))
+    assert guard.doubt(changed(gain=0.01, gain_error=0.006))
+    assert guard.doubt(changed(gain=-0.001, gain_error=0.001))
+
+
 def test_effective_rank_counts_directions():
     rng = np.random.default_rng(0)
     for rank in (1, 3):

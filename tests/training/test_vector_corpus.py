@@ -18,6 +18,7 @@ from shoal.training import (
     VectorCorpus,
     kmeans_from,
 )
+from shoal.training.run_state import RunState
 
 OPTIONS = {"batch_size": 8, "learning_rate": 1e-2, "head_learning_rate": 1e-2, "device": "cpu"}
 
@@ -128,3 +129,38 @@ def test_the_end_is_judged_by_the_answer_that_it_would_give(matrix, stuck):
     assert stage["kept_step"] == (0 if stuck else 6)
     assert stage["end"]["gain"] == 0.0
     assert (result.undone_labels is not None) is stuck
+
+
+class Trade(Objective):
+    """Learns something, and nothing of use: one row leaves its cluster, another one comes back to its own."""
+
+    def __init__(self, encoder):
+        super().__init__(encoder)
+        self.place = nn.Parameter(torch.zeros(1))
+
+    def forward(self, batch):
+        return {"drift": -self.place.sum() - batch.encoded_by(self.encoder).sum()}
+
+    def labels(self, embeddings, rng=None):
+        found = np.arange(24) // 12
+        astray = 0 if self.place.item() > 0 else 23
+        found[astray] = 1 - found[astray]
+        return found
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_a_run_without_a_gain_beyond_chance_is_undone_whole(matrix, guarded):
+    words = np.repeat(np.eye(4, dtype=np.float32), 6, axis=0)
+    encoder = nn.Linear(3, 3)
+    before = encoder.weight.detach().clone()
+    stages = [Stage("first", Trade(encoder)), Stage("second", Trade(encoder))]
+    trainer = Trainer(VectorCorpus(matrix), TrainingOptions(guard=guarded, **OPTIONS), n_clusters=3, words=words)
+    outcome = trainer.run(stages).outcome
+    assert outcome["trained"] is not guarded
+    assert [stage["kept_step"] for stage in outcome["stages"]] == ([0, 0] if guarded else [3, 3])
+    assert torch.equal(encoder.weight, before) is guarded
+    if guarded:
+        assert [stage["rolled_back"] for stage in outcome["stages"]] == [True, True]
+        assert outcome["reason"].startswith("undone with the whole run; no gain beyond chance: ")
+        first, again = trainer.state.first, RunState.from_state(trainer.state.state_dict()).first
+        assert (again.signs, again.weights.keys()) == (first.signs, {"place", "encoder.weight", "encoder.bias"})

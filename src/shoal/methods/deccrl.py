@@ -50,6 +50,18 @@ PRESETS: dict[str, dict[str, Any]] = {
         "word_vectors": "word2vec",
     },
     "paper-offline": _PAPER_TRAINING,
+    # For a CPU, as for SCCL: the paper's losses and topic model on the cached lower layers, on unit vectors. The paper
+    # does not say how long it trains; a thousand steps are the length of SCCL's preset of this name.
+    "paper-cached": {
+        "sharpness": None,
+        "word_dim": None,
+        "vocabulary_size": None,
+        "instance_epochs": 0,
+        "epochs": 100,
+        "max_steps": 1000,
+        "tolerance": None,
+        "guard": False,
+    },
     "biomedical": {"alpha": 10.0, "n_topics": 20},
 }
 

@@ -42,8 +42,8 @@ class RunState:
         Signs at the last evaluation.
     guard : Guard, optional
         Compares the run with its start.
-    best : BestState
-        The stage's best state.
+    first, best : BestState
+        The state at the run's start, and the stage's best one.
     """
 
     stage: int = 0
@@ -59,6 +59,7 @@ class RunState:
     start_labels: NDArray[np.int64] = field(default_factory=lambda: _NO_LABELS)
     signs: Signs | None = None
     guard: Guard | None = None
+    first: BestState = field(default_factory=BestState)
     best: BestState = field(default_factory=BestState)
 
     def begin_stage(self, stage: int) -> None:
@@ -91,6 +92,12 @@ class RunState:
         )
         self.finished = True
 
+    def undo_run(self) -> None:
+        """Record that nothing of the run was kept: what the stages before the last have learnt is undone too."""
+        for stage in self.outcomes:
+            if stage["watched"] and stage["steps"]:
+                stage |= {"kept_step": 0, "rolled_back": True, "reason": stage["reason"] or "undone with the whole run"}
+
     def outcome(self) -> dict[str, Any]:
         """Return the outcome of the whole run."""
         watched = [stage for stage in self.outcomes if stage["watched"]] or self.outcomes
@@ -112,13 +119,15 @@ class RunState:
             "start_labels": self.start_labels,
             "signs": self.signs and self.signs.as_dict(),
             "guard": self.guard and self.guard.state_dict(),
+            "first": self.first.state_dict(),
             "best": self.best.state_dict(),
         }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> RunState:
         """Reverse :meth:`state_dict`."""
-        best = BestState()
+        first, best = BestState(), BestState()
+        first.load_state_dict(state["first"])
         best.load_state_dict(state["best"])
         return cls(
             **{name: state[name] for name in _PLAIN},
@@ -127,5 +136,6 @@ class RunState:
             start_labels=np.asarray(state["start_labels"]),
             signs=state["signs"] and Signs.from_dict(state["signs"]),
             guard=state["guard"] and Guard.from_state(state["guard"]),
+            first=first,
             best=best,
         )

@@ -18,7 +18,7 @@ from shoal.progress import progress
 from shoal.training.batch import CorpusViews, VectorCorpus
 from shoal.training.callbacks import Callback, Record, restore_states, states_of
 from shoal.training.checkpoint import Checkpoints
-from shoal.training.guard import Guard, Signs, learnt_state
+from shoal.training.guard import Guard, learnt_state
 from shoal.training.options import TrainingOptions
 from shoal.training.randomness import random_states, restore_random_states, seeded
 from shoal.training.result import Learnt, TrainingResult
@@ -162,6 +162,8 @@ class Trainer:
             state.labels = state.start_labels = stage.objective.labels(embeddings)
         if stage.watched:
             self._evaluate(stage, embeddings)
+            if state.first.signs is None and state.signs is not None:
+                state.first.offer(0, state.signs, stage.objective)
         state.stage_start = state.signs.as_dict() if state.signs is not None else {}
 
     def _step(self, stage: Stage, n_steps: int) -> Record:
@@ -266,29 +268,27 @@ class Trainer:
     def _finish(self, stage: Stage) -> None:
         """Roll back if something went wrong, and record the outcome of the stage."""
         state, best = self.state, self.state.best
-        undone = ""
-        if best.signs is not None:  # a stage that is not watched has nothing to go back to
-            undone = state.alarm or self._regret(stage, state.signs)
-        if undone:
+        undone, labels = state.alarm, state.labels
+        last = not any(later.watched for later in self.stages[state.stage + 1 :])
+        guarded = self.options.guard and state.guard is not None and best.signs is not None
+        if best.signs is not None and (undone or (guarded and state.step)):
+            # While training goes on, clusters follow from the centres of the start; the answer may leave them.
             embeddings = self.team.run(self._embed)
             labels = self._answer(stage, embeddings)
-            if not state.alarm and state.guard is not None:
-                # While training goes on, clusters follow from the centres of the start; the answer may leave them.
-                answered = state.guard.evaluate(embeddings, labels)
-                undone = self._regret(stage, answered)
-                state.signs = answered
-        if undone and best.signs is not None:
+            if not undone and state.guard is not None:
+                state.signs = state.guard.evaluate(embeddings, labels)
+                undone = state.guard.regret(best.signs, state.signs, stage.regret)
+                undone = undone or (state.guard.doubt(state.signs) if last else "")
+        if undone and best.signs is not None:  # a stage that is not watched has nothing to go back to
             state.undone_labels = labels
-            best.restore(stage.objective)
-            state.signs = best.signs
+            kept = state.first if guarded and last and not best.signs.proven else best
+            kept.restore(stage.objective)
+            state.signs = kept.signs
+        else:
+            undone = ""
         state.end_stage(stage.name, watched=stage.watched, undone=undone)
-
-    def _regret(self, stage: Stage, signs: Signs | None) -> str:
-        """Say why an end with these signs is worse than the best state; an empty string if it is not."""
-        guard, best = self.state.guard, self.state.best
-        if not self.options.guard or guard is None or signs is None or best.signs is None:
-            return ""
-        return guard.regret(best.signs, signs, stage.regret)
+        if undone and state.signs is state.first.signs:
+            state.undo_run()
 
     def _answer(self, stage: Stage, embeddings: Vectors) -> NDArray[np.int64]:
         """Return the labels that the end of a stage would have; those of its last evaluation if it is not finite."""
