@@ -130,6 +130,20 @@ def test_words_judge_where_there_are_any():
     assert again.evaluate(sharp, wrong) == harmed
 
 
+def test_texts_without_words_do_not_judge():
+    weak, clean, weak_labels, clean_labels, classes = weak_and_clean()
+    words = np.eye(6, dtype=np.float32)[classes]
+    words[::3] = 0
+    guard = Guard(weak, 6, seed=0, words=words)
+    assert len(guard.judged) == 400
+    assert np.intersect1d(np.r_[guard.judged, guard.alike.ravel()], np.arange(0, 600, 3)).size == 0
+    words[1::3] = 0  # two of three say nothing: the spaces judge
+    silent, spaces = (Guard(weak, 6, seed=0, words=given) for given in (words, None))
+    for each in (silent, spaces):
+        each.evaluate(weak, weak_labels)
+    assert silent.evaluate(clean, clean_labels) == spaces.evaluate(clean, clean_labels)
+
+
 def test_the_gain_has_a_standard_error():
     words = np.eye(2, dtype=np.float32)[[0, 0, 1, 1]]  # one neighbour each, the other of the pair
     guard = Guard(words, n_clusters=2, seed=0, words=words)

@@ -164,3 +164,36 @@ def test_a_run_without_a_gain_beyond_chance_is_undone_whole(matrix, guarded):
         assert outcome["reason"].startswith("undone with the whole run; no gain beyond chance: ")
         first, again = trainer.state.first, RunState.from_state(trainer.state.state_dict()).first
         assert (again.signs, again.weights.keys()) == (first.signs, {"place", "encoder.weight", "encoder.bias"})
+
+
+class Mirage(Objective):
+    """Its clusters improve as long as it trains, but not the answer that fresh starts would give."""
+
+    def __init__(self):
+        super().__init__(nn.Linear(3, 3))
+        self.place = nn.Parameter(torch.zeros(1))
+
+    def forward(self, batch):
+        return {"drift": -self.place.sum() + 0.0 * batch.encoded_by(self.encoder).sum()}
+
+    def labels(self, embeddings, rng=None):
+        found = np.arange(24) // 12
+        if self.place.item() == 0:
+            found[[0, 1, 22, 23]] = [1, 1, 0, 0]
+        elif rng is not None:
+            found = np.arange(24) % 2
+        return found
+
+
+def test_the_best_state_is_judged_by_its_answer_too(matrix):
+    words = np.repeat(np.eye(2, dtype=np.float32), 12, axis=0)
+    objective = Mirage()
+    trainer = Trainer(VectorCorpus(matrix), TrainingOptions(epochs=2, **OPTIONS), n_clusters=2, words=words)
+    result = trainer.run([Stage("mirage", objective)])
+    evaluations = [record for record in result.history if record["event"] == "evaluation"]
+    assert evaluations[-1]["gain"] > 2 * evaluations[-1]["gain_error"] > 0
+    assert not result.outcome["trained"]
+    assert result.outcome["stages"][0]["kept_step"] == 0
+    assert "neighbours were separated" in result.outcome["reason"]
+    assert objective.place.item() == 0
+    assert (result.undone_labels == np.arange(24) % 2).all()

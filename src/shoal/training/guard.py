@@ -6,7 +6,8 @@ neighbours are separated. None of that needs labels to be detected.
 Whether the clusters of now are better than those of the start is judged by what training cannot change, the words of
 the texts: texts with much the same words should share a cluster. Training sharpens its own space around right and
 wrong clusters alike, and a weak start separates what belongs together, so neither of these spaces can be the judge
-alone; without words the judgement is the mean over both, and so each has its home and its foreign ground.
+alone; without words, or where most texts share none, the judgement is the mean over both, and so each has its home and
+its foreign ground.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ SAMPLE = 1000
 JUDGED = 5000  # texts whose neighbours judge
 POOL = 20_000  # texts among which neighbours are looked for
 NEIGHBOURS = 10
+TOLD = 0.5  # words judge if at least this share of the texts has one that others have too
 # Each limit marks where a change is no longer a refinement. They are wide: a run that merely fails to help is
 # judged by its quality, not by these.
 EMPTY_SHARE = 0.1  # a tenth of the clusters have lost all their texts
@@ -109,11 +111,11 @@ class Guard:
         rng = np.random.default_rng(seed)
         self.pool = np.sort(rng.choice(len(start), min(POOL, len(start)), replace=False))
         n = len(self.pool)
-        self.sample, self.judged = (np.sort(rng.choice(n, min(size, n), replace=False)) for size in (SAMPLE, JUDGED))
+        self.sample = np.sort(rng.choice(n, min(SAMPLE, n), replace=False))
         # At most half an average cluster: more neighbours than a cluster has texts could never agree.
         self.n_neighbours = min(NEIGHBOURS, n - 1, max(1, n // (2 * n_clusters)))
         self.neighbours = self._neighbours(start, self.sample)
-        self.alike = self.neighbours[:0] if words is None else self._neighbours(words, self.judged)
+        self.judged, self.alike = self._alike(words, rng)
         self.start: Signs | None = None
         self.start_labels = np.empty(0, dtype=np.int64)
 
@@ -149,6 +151,14 @@ class Guard:
             grounds = [(self.sample, self.neighbours), (self.sample, own)]
         gains = np.mean([_kept(labels, *ground) - _kept(self.start_labels, *ground) for ground in grounds], axis=0)
         return float(gains.mean()), float(gains.std() / math.sqrt(len(gains)))
+
+    def _alike(self, words: Vectors | None, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the texts that judge, and the neighbours of each in words; none if most texts share no word."""
+        told = np.flatnonzero(words[self.pool].any(axis=1)) if words is not None else self.sample[:0]
+        if words is None or len(told) < max(TOLD * len(self.pool), self.n_neighbours + 1):
+            return self.sample[:0], self.neighbours[:0]
+        judged = np.sort(rng.choice(len(told), min(JUDGED, len(told)), replace=False))
+        return told[judged], told[_nearest(words[self.pool[told]], judged, self.n_neighbours)]
 
     def _neighbours(self, vectors: Vectors, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the neighbours of some rows of the pool in the pool."""

@@ -267,28 +267,37 @@ class Trainer:
 
     def _finish(self, stage: Stage) -> None:
         """Roll back if something went wrong, and record the outcome of the stage."""
-        state, best = self.state, self.state.best
-        undone, labels = state.alarm, state.labels
+        state, best, first = self.state, self.state.best, self.state.first
+        guarded = self.options.guard and state.guard is not None
         last = not any(later.watched for later in self.stages[state.stage + 1 :])
-        guarded = self.options.guard and state.guard is not None and best.signs is not None
-        if best.signs is not None and (undone or (guarded and state.step)):
-            # While training goes on, clusters follow from the centres of the start; the answer may leave them.
-            embeddings = self.team.run(self._embed)
-            labels = self._answer(stage, embeddings)
-            if not undone and state.guard is not None:
-                state.signs = state.guard.evaluate(embeddings, labels)
-                undone = state.guard.regret(best.signs, state.signs, stage.regret)
-                undone = undone or (state.guard.doubt(state.signs) if last else "")
-        if undone and best.signs is not None:  # a stage that is not watched has nothing to go back to
-            state.undone_labels = labels
-            kept = state.first if guarded and last and not best.signs.proven else best
-            kept.restore(stage.objective)
-            state.signs = kept.signs
-        else:
-            undone = ""
+        undone, nothing_kept = "", False
+        if best.signs is not None:  # a stage that is not watched has nothing to go back to
+            undone = state.alarm or (self._objection(stage, last) if guarded and state.step else "")
+        if undone and best.signs is not None:
+            state.undone_labels = self._answer(stage, self.team.run(self._embed)) if state.alarm else state.labels
+            best.restore(stage.objective)
+            state.signs = best.signs
+            if guarded and last and best.signs != first.signs and self._objection(stage, last):
+                nothing_kept = True
+                first.restore(stage.objective)
+                state.signs = first.signs
         state.end_stage(stage.name, watched=stage.watched, undone=undone)
-        if undone and state.signs is state.first.signs:
+        if nothing_kept:
             state.undo_run()
+
+    def _objection(self, stage: Stage, last: bool) -> str:
+        """Say why the answer that the objective would give now is not to be kept; an empty string if it is.
+
+        While training goes on, clusters follow from the centres of the start, which the answer may leave.
+        """
+        state, best = self.state, self.state.best
+        if state.guard is None or best.signs is None:
+            return ""
+        embeddings = self.team.run(self._embed)
+        state.labels = self._answer(stage, embeddings)
+        state.signs = state.guard.evaluate(embeddings, state.labels)
+        harm = state.guard.regret(best.signs, state.signs, stage.regret)
+        return harm or (state.guard.doubt(state.signs) if last else "")
 
     def _answer(self, stage: Stage, embeddings: Vectors) -> NDArray[np.int64]:
         """Return the labels that the end of a stage would have; those of its last evaluation if it is not finite."""
