@@ -108,7 +108,7 @@ class FitResult:
             remarks.append(f"The report could not be written ({self.notes['no_report']}); `shoal report` tries again.")
         if self.outcome["rolled_back"]:
             reason = self.outcome["reason"]
-            remarks.append(f"Training made things worse and was rolled back: {reason} (--set guard=false keeps it).")
+            remarks.append(f"Training was rolled back: {reason} (--set guard=false keeps it).")
         elif self.outcome.get("reason"):
             remarks.append(f"{self.outcome['reason']}.")
         if self.outcome["stages"] and not self.outcome.get("trained", True):

@@ -19,6 +19,8 @@ _BINS = 25
 _MAX_CLASSES = 60
 _LOW = 0.5
 _SIGNS = {
+    "gain": "gain over the start (similar words in one cluster)",
+    "gain_error": "its standard error",
     "quality": "quality (neighbours together beyond chance)",
     "agreement": "neighbours in one cluster",
     "size_entropy": "evenness of sizes",
@@ -120,7 +122,7 @@ def training(contents: Contents) -> Markup | None:
     return section(
         "training",
         "What training did",
-        "Signs that need no labels, before and after. The guard undoes a training that makes them worse.",
+        "Signs that need no labels, before and after. The guard undoes a training whose gain is no more than chance.",
         verdict,
         element(
             "div",
