@@ -95,7 +95,8 @@ def load_backbone(name: str) -> tuple[Any, Any]:
         detail = str(reason).strip().splitlines()[0] if str(reason).strip() else type(reason).__name__
         raise ModelError(
             f"backbone={name!r} could not be loaded ({detail}); pass 'builtin', a folder with config.json, "
-            "weights and tokenizer, or a name that the model hub knows and this machine can reach."
+            "weights and tokenizer, or a name that the model hub knows and this machine can reach; the presets "
+            "paper-offline need no model from elsewhere."
         ) from None  # the chain is long and its first line says it all
     # The pooler is not used; any other missing weight would be random.
     missing = sorted(weight for weight in found["missing_keys"] if not weight.startswith("pooler."))
