@@ -17,7 +17,7 @@ from tiny_backbone import tiny_backbone
 @pytest.fixture
 def trained(shoal, tickets, tmp_path, monkeypatch):
     """Return a function that fits a small ClusterBERT and returns its run; what it does is not undone."""
-    for judge in ("alarm", "regret"):
+    for judge in ("alarm", "regret", "doubt"):
         monkeypatch.setattr(Guard, judge, lambda *_: "")
     backbone = tiny_backbone(tmp_path / "backbone")
     small = ["max_steps=3", "batch_size=10", "learning_rate=0.01"]
@@ -93,7 +93,7 @@ def test_where_nothing_was_trained_nothing_has_moved(shoal, tickets, tmp_path):
     ],
 )
 def test_other_methods_that_train_move_texts_too(shoal, tickets, tmp_path, monkeypatch, method, settings):
-    for judge in ("alarm", "regret"):
+    for judge in ("alarm", "regret", "doubt"):
         monkeypatch.setattr(Guard, judge, lambda *_: "")
     backbone = tiny_backbone(tmp_path / "backbone")
     options = [part for value in settings for part in ("--set", value)]

@@ -152,7 +152,7 @@ def test_the_gain_has_a_standard_error():
     # Kept at the start: (0 - 1/2) / (1/2) = -1 for each text; now, chance being 5/8: 1, 1, -5/3, -5/3.
     assert (now.gain, now.gain_error) == pytest.approx((2 / 3, 2 / 3))
     assert not now.proven
-    assert guard.doubt(now) == "no gain beyond chance: 0.667 ± 0.667 over the start"
+    assert guard.doubt(now) == "no gain beyond chance: 0.6667 over the start, with a standard error of 0.6667"
 
 
 def test_only_other_clusters_need_proof(guard):

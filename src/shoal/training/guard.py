@@ -191,7 +191,7 @@ class Guard:
         """Say that the clusters of a run's end were not shown to be better than other ones at its start, or nothing."""
         if end.proven or not end.gain_error:  # the same clusters do no harm
             return ""
-        return f"no gain beyond chance: {end.gain:.3f} ± {end.gain_error:.3f} over the start"
+        return f"no gain beyond chance: {end.gain:.4f} over the start, with a standard error of {end.gain_error:.4f}"
 
     def state_dict(self) -> dict[str, Any]:
         """Return what it stores about the start."""
