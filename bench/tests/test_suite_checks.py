@@ -33,6 +33,7 @@ PEER = NOTHING + 'peer = "bertopic"\n'
             "a suite has metrics.0 = 'f1'; it should be 'acc', 'nmi', 'ari', 'purity' or 'nmi_geometric'",
         ),
         (HEAD + "quick_data_sets = ['yelp']\n" + BOW, "the quick data set 'yelp' is unknown; pass some of tweet"),
+        (HEAD + "shown_tier = 'huge'\n" + BOW, "the tier 'huge' is unknown; pass some of quick, standard, paper"),
         (HEAD + "[[rows]]\nmethod = 'kmeans'\n", "row 1 has no 'name'"),
         (HEAD + BOW + "size = 3\n", "row 'A' has the key 'size'; the keys are name, method"),
         (HEAD + BOW + "params = [1]\n", r"row 'A' has params = \[1\]; it must be a table"),

@@ -22,7 +22,7 @@ from shoal.n_clusters import parse_wanted
 from shoal_bench.cell import Cell
 from shoal_bench.data_sets import DataSet, find_data_set
 from shoal_bench.peers import find_peer
-from shoal_bench.tiers import Tier
+from shoal_bench.tiers import TIERS, Tier
 
 FOLDER = Path(__file__).parent / "suites"
 PAPER, QUICK = "paper", "quick"
@@ -191,6 +191,8 @@ class Suite(BaseModel, frozen=True, extra="forbid"):
         How data and backbones differ from the paper's.
     quick_data_sets : tuple of str
         The data sets of the tier ``quick``; all if there are none.
+    shown_tier : str, optional
+        The tier whose results the page shows; by default the one with the most.
     """
 
     title: Text
@@ -202,11 +204,13 @@ class Suite(BaseModel, frozen=True, extra="forbid"):
     metrics: tuple[Metric, ...] = ("acc", "nmi")
     remark: str = ""
     quick_data_sets: DataSets = ()
+    shown_tier: str | None = None
 
     @model_validator(mode="after")
     def _fits_together(self) -> Suite:
         """Refuse names that mean nothing here."""
         _check_names("quick data set", self.quick_data_sets, self.data_sets)
+        _check_names("tier", [self.shown_tier] if self.shown_tier else [], TIERS)
         names = [row.name for row in self.rows]
         for row in self.rows:
             if names.count(row.name) > 1:

@@ -65,6 +65,13 @@ def test_results_of_quick_fill_the_gaps_of_standard(made_suite, make_record):
     assert found[large[0].data_set].other_size is None
 
 
+def test_a_suite_may_name_the_tier_that_is_shown(made_suite, make_record):
+    cells = [next(made_suite.cells(find_tier(name)))[1] for name in ("quick", "standard")]
+    records = known([make_record(cell, scores={"acc": 1.0}) for cell in cells])
+    assert summarise(made_suite, records).tier.name == "standard"
+    assert summarise(made_suite.model_copy(update={"shown_tier": "quick"}), records).tier.name == "quick"
+
+
 def test_a_result_without_what_the_suite_asks_for_beside_the_scores_does_not_count(made_suite, make_record):
     rows = tuple(
         row.model_copy(update={"extras": ("pairs",)}) if row.name == "Beta" else row for row in made_suite.rows

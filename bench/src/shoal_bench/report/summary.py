@@ -191,7 +191,7 @@ def _encoding_of(record: Record) -> Encoding:
 
 
 def summarise(suite: Suite, known: Mapping[str, Record]) -> SuiteSummary:
-    """Gather a suite's results in the tier that has the most of them; of equals, that with the most texts.
+    """Gather a suite's results in the tier that it names, or that has the most; of equals, that with the most texts.
 
     Where the tier's own number of texts was not run, the largest that was run (with ``--texts``, or in the tier
     ``quick``) takes its place, and stands beside the tier's own in the other rows.
@@ -217,6 +217,8 @@ def summarise(suite: Suite, known: Mapping[str, Record]) -> SuiteSummary:
     best = max(summaries.values(), key=_extent)
     if best.tier.name == QUICK and summaries[DEFAULT_TIER].rows:  # which shows the results of both
         best = summaries[DEFAULT_TIER]
+    if suite.shown_tier is not None:
+        return summaries[suite.shown_tier]
     return _with_other_sizes(best if best.rows else summaries[DEFAULT_TIER], known)
 
 
