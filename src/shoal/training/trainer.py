@@ -162,7 +162,7 @@ class Trainer:
             state.labels = state.start_labels = stage.objective.labels(embeddings)
         if stage.watched:
             self._evaluate(stage, embeddings)
-            if state.first.signs is None and state.signs is not None:
+            if self.options.guard and state.first.signs is None and state.signs is not None:
                 state.first.offer(0, state.signs, stage.objective)
         state.stage_start = state.signs.as_dict() if state.signs is not None else {}
 
