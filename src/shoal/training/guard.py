@@ -154,9 +154,12 @@ class Guard:
 
     def _alike(self, words: Vectors | None, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the texts that judge, and the neighbours of each in words; none if most texts share no word."""
-        told = np.flatnonzero(words[self.pool].any(axis=1)) if words is not None else self.sample[:0]
-        if words is None or len(told) < max(TOLD * len(self.pool), self.n_neighbours + 1):
-            return self.sample[:0], self.neighbours[:0]
+        nobody = self.sample[:0], self.neighbours[:0]
+        if words is None:
+            return nobody
+        told = np.flatnonzero(words[self.pool].any(axis=1))
+        if len(told) < max(TOLD * len(self.pool), self.n_neighbours + 1):
+            return nobody
         judged = np.sort(rng.choice(len(told), min(JUDGED, len(told)), replace=False))
         return told[judged], told[_nearest(words[self.pool[told]], judged, self.n_neighbours)]
 
